@@ -1,0 +1,65 @@
+#pragma once
+
+#include <fmt/core.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace attune {
+
+/// A user's or a file's fault. The message says what was being done, where, and what to do next, in one line:
+/// "reading model/config.json: \"hidden_size\" is \"foo\": expected a whole number".
+/// Faults of the programmer are assertions, not Errors. The library throws nothing else of its own.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A long call was stopped through Run::cancel (base/run.h); its state is saved. Not a fault: the program exits with 130.
+class Cancelled : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Throws Error with a formatted message.
+template <class... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Throws Error with a formatted message unless `holds`. The message is made only then.
+template <class... Args>
+void check(bool holds, fmt::format_string<Args...> format, Args&&... args) {
+  if (!holds) [[unlikely]] fail(format, std::forward<Args>(args)...);
+}
+
+/// Runs `work`; an Error out of it gets "doing: " in front. Example: within("reading data.jsonl, line 7", [&] { ... }).
+template <class Work>
+auto within(const std::string& doing, Work&& work) {
+  try {
+    return work();
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(doing + ": " + error.what());
+  }
+}
+
+/// The name among `candidates` nearest to `name` by edit distance, or "" where none is near: for "did you mean" messages.
+template <class Names>
+std::string nearest_name(const std::string& name, const Names& candidates);
+std::size_t edit_distance(const std::string& a, const std::string& b);
+
+template <class Names>
+std::string nearest_name(const std::string& name, const Names& candidates) {
+  std::string best;
+  std::size_t best_distance = name.size() / 3 + 2;
+  for (const auto& candidate : candidates) {
+    std::size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance) best_distance = distance, best = candidate;
+  }
+  return best;
+}
+
+}  // namespace attune

@@ -1,0 +1,3 @@
+#include <cstdio>
+
+int main() { std::puts("attune 0.1.0"); }
