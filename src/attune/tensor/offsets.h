@@ -11,7 +11,7 @@ namespace attune {
 /// Nothing is padded: a sequence of 5 tokens costs 5 rows, an empty one none. Copies share.
 class Offsets {
  public:
-  Offsets();                                                       // no sequences
+  Offsets();                                                           // no sequences
   static Offsets from_lengths(std::span<const std::int64_t> lengths);  // throws Error on a negative length
   static Offsets single(std::int64_t length);
 

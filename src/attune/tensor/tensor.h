@@ -11,12 +11,13 @@
 
 namespace attune {
 
-struct Storage;   // tensor/storage.h: one block of the allocator, a mapped file's bytes, or bytes that someone else owns
+struct Storage;  // tensor/storage.h: one block of the allocator, a mapped file's bytes, or bytes that someone else owns
 struct GradLink;  // autograd/tape.h: this tensor's place in the graph
 
-/// A strided view of shared storage, and its place in the gradient graph if it has one. Copying a Tensor copies the handle.
-/// Tensors in a graph are immutable: only the optimiser, a cache and gradient accumulation write through mutable_data().
-/// The views here (as_shape, rows, transposed, ...) share storage and leave the graph; with gradients they are operations (ops/view.h).
+/// A strided view of shared storage, and its place in the gradient graph if it has one. Copying a Tensor copies the
+/// handle. Tensors in a graph are immutable: only the optimiser, a cache and gradient accumulation write through
+/// mutable_data(). The views here (as_shape, rows, transposed, ...) share storage and leave the graph; with gradients
+/// they are operations (ops/view.h).
 class Tensor {
  public:
   Tensor() = default;  // no tensor: defined() is false
