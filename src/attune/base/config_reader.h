@@ -11,8 +11,14 @@
 
 namespace attune {
 
-/// Reads one JSON or TOML object strictly: a wrong type, a missing key or a value out of range is an Error that names the file
-/// and the key's path; finish() turns every key that nobody read into one Error with the nearest known name.
+/// The numbers that a key may hold, both ends included.
+struct ConfigRange {
+  double at_least = -1.7e308;
+  double at_most = 1.7e308;
+};
+
+/// Reads one JSON or TOML object strictly: a wrong type, a missing key or a value out of range is an Error that names
+/// the file and the key's path; finish() turns every key that nobody read into one Error with the nearest known name.
 ///
 ///   ConfigReader c = ConfigReader::file(directory / "config.json");
 ///   int layers = c.integer("num_hidden_layers", {.at_least = 1});
@@ -23,10 +29,7 @@ namespace attune {
 /// Copies share the record of what was read. A key spelled in two ways is read with `has`.
 class ConfigReader {
  public:
-  struct Range {
-    double at_least = -1.7e308;
-    double at_most = 1.7e308;
-  };
+  using Range = ConfigRange;
 
   ConfigReader(const Json& object, std::string source);  // throws unless it is an object
   static ConfigReader file(const Path& path);            // .json or .toml, by the ending

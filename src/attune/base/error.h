@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,7 +17,8 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A long call was stopped through Run::cancel (base/run.h); its state is saved. Not a fault: the program exits with 130.
+/// A long call was stopped through Run::cancel (base/run.h); its state is saved. Not a fault: the program exits with
+/// 130.
 class Cancelled : public Error {
  public:
   using Error::Error;
@@ -31,7 +33,8 @@ template <class... Args>
 /// Throws Error with a formatted message unless `holds`. The message is made only then.
 template <class... Args>
 void check(bool holds, fmt::format_string<Args...> format, Args&&... args) {
-  if (!holds) [[unlikely]] fail(format, std::forward<Args>(args)...);
+  if (!holds) [[unlikely]]
+    fail(format, std::forward<Args>(args)...);
 }
 
 /// Runs `work`; an Error out of it gets "doing: " in front. Example: within("reading data.jsonl, line 7", [&] { ... }).
@@ -46,7 +49,8 @@ auto within(const std::string& doing, Work&& work) {
   }
 }
 
-/// The name among `candidates` nearest to `name` by edit distance, or "" where none is near: for "did you mean" messages.
+/// The name among `candidates` nearest to `name` by edit distance, or "" where none is near: for "did you mean"
+/// messages.
 template <class Names>
 std::string nearest_name(const std::string& name, const Names& candidates);
 std::size_t edit_distance(const std::string& a, const std::string& b);

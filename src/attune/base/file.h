@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -17,7 +18,8 @@ using Path = std::filesystem::path;
 /// The whole file. Throws Error with the path and the reason if it is missing, a directory, or unreadable.
 std::string read_file(const Path& path);
 
-/// A file mapped read-only; the bytes stay valid as long as any copy of the handle lives. An empty file maps to no bytes.
+/// A file mapped read-only; the bytes stay valid as long as any copy of the handle lives. An empty file maps to no
+/// bytes.
 class MappedFile {
  public:
   static MappedFile open(const Path& path);
@@ -54,12 +56,13 @@ void write_file_atomically(const Path& path, std::string_view contents);
 /// Makes the directory and its parents; throws Error with the path and the reason.
 void make_directories(const Path& path);
 
-/// Fills a directory whole or not at all: `fill` gets a temporary directory beside `path`, which then takes `path`'s name.
-/// An existing directory of that name is replaced.
+/// Fills a directory whole or not at all: `fill` gets a temporary directory beside `path`, which then takes `path`'s
+/// name. An existing directory of that name is replaced.
 void write_directory_atomically(const Path& path, const std::function<void(const Path&)>& fill);
 
-/// Calls `line(number from 1, text without its end)` for every line of the file, reading it in pieces, so that a file may be
-/// larger than memory. A final line need not end. Throws Error, naming the line, beyond `longest` bytes in one line.
+/// Calls `line(number from 1, text without its end)` for every line of the file, reading it in pieces, so that a file
+/// may be larger than memory. A final line need not end. Throws Error, naming the line, beyond `longest` bytes in one
+/// line.
 void for_each_line(const Path& path, const std::function<void(std::int64_t, std::string_view)>& line,
                    std::size_t longest = std::size_t{64} << 20);
 

@@ -9,12 +9,12 @@
 
 namespace attune {
 
-/// JSON values: nlohmann's, with keys kept in the file's order. Include <nlohmann/json.hpp> only in sources that build or walk
-/// values; read configs through ConfigReader (base/config_reader.h).
+/// JSON values: nlohmann's, with keys kept in the file's order. Include <nlohmann/json.hpp> only in sources that build
+/// or walk values; read configs through ConfigReader (base/config_reader.h).
 using Json = nlohmann::ordered_json;
 
-/// Parses one JSON text. Throws Error "SOURCE: line L, column C: ..." on a syntax error, bad UTF-8, a key given twice, NUL bytes,
-/// nesting deeper than 200, or text behind the value. `source` names the text in errors.
+/// Parses one JSON text. Throws Error "SOURCE: line L, column C: ..." on a syntax error, bad UTF-8, a key given twice,
+/// NUL bytes, nesting deeper than 200, or text behind the value. `source` names the text in errors.
 Json parse_json(std::string_view text, const std::string& source);
 Json read_json(const Path& path);
 
