@@ -9,8 +9,8 @@
 
 namespace attune {
 
-/// Calls work.operator()<T>() with T = double for F64 (the reference kernels) or float for F32 (the CPU's): the overload of the
-/// kernel that T's spans select is the dispatch. Any other type is an Error that names the operation.
+/// Calls work.operator()<T>() with T = double for F64 (the reference kernels) or float for F32 (the CPU's): the
+/// overload of the kernel that T's spans select is the dispatch. Any other type is an Error that names the operation.
 template <class Work>
 auto dispatch(std::string_view operation, DType type, Work&& work) {
   switch (type) {
