@@ -1,0 +1,168 @@
+#include "attune/checkpoint/checkpoint.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "attune/base/error.h"
+#include "attune/base/json.h"
+
+namespace attune {
+
+namespace {
+
+constexpr const char* single_name = "model.safetensors";
+constexpr const char* index_name = "model.safetensors.index.json";
+
+struct Index {
+  std::map<std::string, std::string> file_of;  // tensor -> shard
+  Metadata metadata;
+};
+
+/// A shard lies beside its index: any other path could read files that are not the model's.
+void check_shard_name(const std::string& name) {
+  check(!name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+            name.find('\\') == std::string::npos && name.find('\0') == std::string::npos,
+        "the shard {} is not a plain file name: a shard must lie beside its index", json_quoted(name));
+}
+
+Index read_index(const Path& path) {
+  Json json = read_json(path);
+  return within("reading " + path.string(), [&] {
+    check(json.is_object(), "it is not a JSON object");
+    Index index;
+    auto map = json.find("weight_map");
+    check(map != json.end() && map->is_object(), "it has no object \"weight_map\"");
+    check(!map->empty(), "its \"weight_map\" names no tensor");
+    for (const auto& [name, file] : map->items()) {
+      check(file.is_string(), "\"weight_map\" has a value that is not a file name at {}", json_quoted(name));
+      check_shard_name(file.get_ref<const std::string&>());
+      index.file_of[name] = file.get<std::string>();
+    }
+    if (auto metadata = json.find("metadata"); metadata != json.end() && metadata->is_object())
+      for (const auto& [key, value] : metadata->items())
+        index.metadata[key] = value.is_string() ? value.get<std::string>() : value.dump();
+    return index;
+  });
+}
+
+Path file_to_open(const Path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return path;
+  for (const char* name : {single_name, index_name})
+    if (std::filesystem::exists(path / name, ignored)) return path / name;
+  fail("reading {}: the directory has neither {} nor {}", path.string(), single_name, index_name);
+}
+
+}  // namespace
+
+Checkpoint Checkpoint::open(const Path& path) {
+  Checkpoint made;
+  made.path_ = file_to_open(path);
+  if (made.path_.extension() != ".json") {
+    made.files_.push_back(SafetensorsFile::open(made.path_));
+    made.metadata_ = made.files_[0].metadata();
+    for (const TensorInfo& info : made.files_[0].tensors()) made.where_[info.name] = 0;
+    return made;
+  }
+  Index index = read_index(made.path_);
+  made.metadata_ = std::move(index.metadata);
+  std::map<std::string, std::size_t> opened;
+  for (const auto& [tensor, file] : index.file_of) opened[file] = 0;
+  for (auto& [file, at] : opened) {
+    at = made.files_.size();
+    made.files_.push_back(within("the shard " + file + " of " + made.path_.string(),
+                                 [&, &file = file] { return SafetensorsFile::open(made.path_.parent_path() / file); }));
+    for (const TensorInfo& info : made.files_.back().tensors()) {
+      auto listed = index.file_of.find(info.name);
+      check(listed != index.file_of.end() && listed->second == file,
+            "reading {}: the shard {} holds tensor {}, which \"weight_map\" does not say", made.path_.string(), file,
+            json_quoted(info.name));
+    }
+  }
+  for (const auto& [tensor, file] : index.file_of) {
+    std::size_t at = opened[file];
+    check(made.files_[at].find(tensor) != nullptr, "reading {}: tensor {} should be in the shard {} and is not there",
+          made.path_.string(), json_quoted(tensor), file);
+    made.where_[tensor] = at;
+  }
+  return made;
+}
+
+std::vector<std::string> Checkpoint::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, file] : where_) names.push_back(name);
+  return names;
+}
+
+const SafetensorsFile& Checkpoint::file_of(std::string_view name) const {
+  auto found = where_.find(name);
+  if (found != where_.end()) return files_[found->second];
+  std::string near = nearest_name(std::string(name), names());
+  fail("{} has no tensor \"{}\"{}", path_.string(), name, near.empty() ? "" : "; the nearest name is \"" + near + "\"");
+}
+
+const TensorInfo& Checkpoint::info(std::string_view name) const { return *file_of(name).find(name); }
+Tensor Checkpoint::tensor(std::string_view name) const { return file_of(name).tensor(name); }
+void Checkpoint::drop_pages(std::string_view name) const { file_of(name).drop_pages(name); }
+
+std::vector<Path> Checkpoint::files() const {
+  std::vector<Path> paths;
+  for (const SafetensorsFile& file : files_) paths.push_back(file.path());
+  return paths;
+}
+
+namespace {
+
+std::int64_t bytes_in(const NamedTensor& one) {
+  check(one.tensor.defined(), "writing weights: tensor {} has no contents", json_quoted(one.name));
+  return one.tensor.numel() * static_cast<std::int64_t>(size_of(one.tensor.dtype()));
+}
+
+std::vector<std::vector<NamedTensor>> into_shards(const std::vector<NamedTensor>& tensors, std::int64_t shard_bytes) {
+  std::vector<std::vector<NamedTensor>> shards(1);
+  std::int64_t filled = 0;
+  for (const NamedTensor& one : tensors) {
+    std::int64_t bytes = bytes_in(one);
+    if (!shards.back().empty() && filled + bytes > shard_bytes) {
+      shards.emplace_back();
+      filled = 0;
+    }
+    shards.back().push_back(one);
+    filled += bytes;
+  }
+  return shards;
+}
+
+}  // namespace
+
+void write_sharded(const Path& directory, const std::vector<NamedTensor>& tensors, const Metadata& metadata,
+                   std::int64_t shard_bytes) {
+  check(shard_bytes > 0, "writing weights: a shard of {} bytes holds nothing", shard_bytes);
+  for (const char* name : {single_name, index_name}) {
+    std::error_code ignored;
+    check(!std::filesystem::exists(directory / name, ignored),
+          "writing weights: {} is there already: choose a new directory", (directory / name).string());
+  }
+  std::vector<std::vector<NamedTensor>> shards = into_shards(tensors, shard_bytes);
+  if (shards.size() == 1) return write_safetensors(directory / single_name, tensors, metadata);
+
+  Json weight_map = Json::object();
+  std::set<std::string> names;
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    std::string file = fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, shards.size());
+    for (const NamedTensor& one : shards[i]) {
+      check(names.insert(one.name).second, "writing weights: the name {} is given to two tensors",
+            json_quoted(one.name));
+      weight_map[one.name] = file;
+      total += bytes_in(one);
+    }
+    write_safetensors(directory / file, shards[i], metadata);
+  }
+  Json index = {{"metadata", {{"total_size", total}}}, {"weight_map", weight_map}};
+  write_file_atomically(directory / index_name, to_text(index, 2) + "\n");
+}
+
+}  // namespace attune
