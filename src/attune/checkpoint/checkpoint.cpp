@@ -156,7 +156,7 @@ void write_sharded(const Path& directory, const std::vector<NamedTensor>& tensor
     for (const NamedTensor& one : shards[i]) {
       check(names.insert(one.name).second, "writing weights: the name {} is given to two tensors",
             json_quoted(one.name));
-      weight_map[one.name] = file;
+      weight_map.get_ref<Json::object_t&>().emplace_back(one.name, file);
       total += bytes_in(one);
     }
     write_safetensors(directory / file, shards[i], metadata);

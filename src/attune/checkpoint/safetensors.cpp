@@ -215,15 +215,20 @@ std::span<const std::byte> bytes_of(const Tensor& contiguous) {
   return with_type(contiguous.dtype(), [&]<class T>() { return std::as_bytes(contiguous.values<T>()); });
 }
 
+/// Appended behind the last member: operator[] of an ordered object would compare all the names before.
+void append(Json& object, const std::string& name, Json value) {
+  object.get_ref<Json::object_t&>().emplace_back(name, std::move(value));
+}
+
 std::string header_text(const std::vector<NamedTensor>& tensors, const Metadata& metadata) {
   Json header = Json::object();
-  if (!metadata.empty()) header[std::string(metadata_name)] = metadata;
+  if (!metadata.empty()) append(header, std::string(metadata_name), metadata);
   std::int64_t at = 0;
   for (const auto& [name, tensor] : tensors) {
     std::int64_t end = at + tensor.numel() * static_cast<std::int64_t>(size_of(tensor.dtype()));
     std::vector<std::int64_t> sizes(tensor.shape().sizes().begin(), tensor.shape().sizes().end());
-    header[name] = {
-        {"dtype", written_types[type_rank(tensor.dtype())].name}, {"shape", sizes}, {"data_offsets", {at, end}}};
+    std::string_view type = written_types[type_rank(tensor.dtype())].name;
+    append(header, name, {{"dtype", type}, {"shape", sizes}, {"data_offsets", {at, end}}});
     at = end;
   }
   std::string text = to_text(header);

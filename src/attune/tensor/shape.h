@@ -38,6 +38,7 @@ template <>
 struct fmt::formatter<attune::Shape> : fmt::formatter<fmt::string_view> {
   template <class Context>
   auto format(const attune::Shape& shape, Context& context) const {
-    return fmt::formatter<fmt::string_view>::format(shape.text(), context);
+    // The base's own format() is defined in fmt/format.h, which few sources include.
+    return fmt::format_to(context.out(), "{}", shape.text());
   }
 };
