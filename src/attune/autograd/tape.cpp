@@ -16,7 +16,8 @@ std::atomic<std::uint64_t> next_sequence{1};
 
 }  // namespace
 
-/// An operation that was recorded. Its number grows with time, so the reverse of the making is the order of the numbers.
+/// An operation that was recorded. Its number grows with time, so the reverse of the making is the order of the
+/// numbers.
 struct Node {
   std::string operation;
   std::uint64_t sequence = 0;
@@ -125,8 +126,8 @@ Tensor gradient_of(const Tensor& leaf) {
 
 void set_gradient(const Tensor& leaf, Tensor gradient) {
   check(leaf.grad_link() && leaf.grad_link()->leaf, "gradients are kept for leaves only: see require_gradient");
-  check(!gradient.defined() || gradient.shape() == leaf.shape(), "gradient {} does not fit its leaf {}", gradient.shape(),
-        leaf.shape());
+  check(!gradient.defined() || gradient.shape() == leaf.shape(), "gradient {} does not fit its leaf {}",
+        gradient.shape(), leaf.shape());
   leaf.grad_link()->gradient = std::move(gradient);
 }
 
@@ -178,7 +179,8 @@ Tensor checkpointed(const std::function<Tensor(const Tensor&)>& work, const Tens
     NoGradient none;
     y = work(x.detached());
   }
-  Tensor input = x.grad_link() ? x : require_gradient(x);  // parameters inside `work` need the pass even where x does not
+  Tensor input =
+      x.grad_link() ? x : require_gradient(x);  // parameters inside `work` need the pass even where x does not
   return record("checkpointed", y, {input}, [work, kept = x.detached()](const Tensor& dy, Gradients& gradients) {
     Tensor leaf = require_gradient(kept), again;
     recording = true;  // the second run, inside the backward pass, is put on a tape of its own

@@ -21,7 +21,8 @@ class Gradients {
 
   /// Whether input i needs a gradient; skip its work otherwise.
   bool wanted(int i) const;
-  /// Adds `gradient` (input's shape and type) to input i's. The tensor is taken over if it is the first: do not write to it after.
+  /// Adds `gradient` (input's shape and type) to input i's. The tensor is taken over if it is the first: do not write
+  /// to it after.
   void add(int i, Tensor gradient);
   /// Where to write or add input i's gradient directly, which saves a buffer for weights.
   Target target(int i);
@@ -36,8 +37,9 @@ class Gradients {
 
 using Backward = std::function<void(const Tensor& dy, Gradients& gradients)>;
 
-/// Puts `y`, computed from `inputs`, on the tape and returns it. `backward` gets dL/dy and gives dL/dinput for those wanted; it
-/// and all it holds are released as soon as it has run. Does nothing where no input needs a gradient or under NoGradient.
+/// Puts `y`, computed from `inputs`, on the tape and returns it. `backward` gets dL/dy and gives dL/dinput for those
+/// wanted; it and all it holds are released as soon as it has run. Does nothing where no input needs a gradient or
+/// under NoGradient.
 Tensor record(std::string_view operation, Tensor y, std::initializer_list<Tensor> inputs, Backward backward);
 Tensor record(std::string_view operation, Tensor y, const std::vector<Tensor>& inputs, Backward backward);
 
@@ -54,8 +56,8 @@ Tensor require_gradient(const Tensor& x);
 Tensor gradient_of(const Tensor& leaf);
 void set_gradient(const Tensor& leaf, Tensor gradient);  // an undefined tensor clears it
 
-/// Runs the tape from `loss` (one element) or from `y` with dL/dy = `gradient`. Gradients add up in leaves. Nodes are run in the
-/// reverse order of their making and released as they are passed; a graph is used once.
+/// Runs the tape from `loss` (one element) or from `y` with dL/dy = `gradient`. Gradients add up in leaves. Nodes are
+/// run in the reverse order of their making and released as they are passed; a graph is used once.
 void backward(const Tensor& loss);
 void backward(const Tensor& y, const Tensor& gradient);
 
@@ -71,9 +73,9 @@ class NoGradient {
   bool before_;
 };
 
-/// Gradient checkpointing: computes work(x) keeping nothing but x, and computes it again when the backward pass comes by
-/// (Chen et al. 2016, "Training deep nets with sublinear memory cost"). `work` may use parameters (leaves); it must depend on x
-/// and keyed random numbers alone, so that the second time gives the same bits.
+/// Gradient checkpointing: computes work(x) keeping nothing but x, and computes it again when the backward pass comes
+/// by (Chen et al. 2016, "Training deep nets with sublinear memory cost"). `work` may use parameters (leaves); it must
+/// depend on x and keyed random numbers alone, so that the second time gives the same bits.
 Tensor checkpointed(const std::function<Tensor(const Tensor&)>& work, const Tensor& x);
 
 }  // namespace attune

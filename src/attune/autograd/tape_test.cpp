@@ -42,8 +42,8 @@ TEST(Tape, ReleasesWhatAnOperationKeptAsSoonAsItIsPassed) {
   auto kept = std::make_shared<int>(1);
   std::weak_ptr<int> watch = kept;
   Tensor x = leaf(3);
-  Tensor y = record("keeps", Tensor::scalar(1, DType::F64), {x},
-                    [kept](const Tensor& dy, Gradients& d) { d.add(0, dy); });
+  Tensor y =
+      record("keeps", Tensor::scalar(1, DType::F64), {x}, [kept](const Tensor& dy, Gradients& d) { d.add(0, dy); });
   kept.reset();
   EXPECT_FALSE(watch.expired());
   backward(y);

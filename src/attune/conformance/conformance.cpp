@@ -95,8 +95,8 @@ void expect_finite_differences(const Case& one, const std::vector<Tensor>& input
 void expect_same_result(const Result& a, const Result& b, const std::string& what) {
   EXPECT_TRUE(same_bits(a.y, b.y)) << what << ": other bits in the result";
   for (std::size_t i = 0; i < a.gradients.size(); ++i)
-    if (a.gradients[i].defined())
-      EXPECT_TRUE(same_bits(a.gradients[i], b.gradients[i])) << what << ": other bits in the gradient of input " << i;
+    EXPECT_TRUE(!a.gradients[i].defined() || same_bits(a.gradients[i], b.gradients[i]))
+        << what << ": other bits in the gradient of input " << i;
 }
 
 void expect_batch_invariance(const Case& one, const Result& whole) {
@@ -104,7 +104,8 @@ void expect_batch_invariance(const Case& one, const Result& whole) {
   for (std::int64_t row : {std::int64_t{0}, count / 2, count - 1}) {
     if (row < 0 || row >= count) continue;
     std::vector<Tensor> alone = one.inputs;
-    for (int i : one.row_inputs) alone[static_cast<std::size_t>(i)] = alone[static_cast<std::size_t>(i)].rows(row, row + 1).clone();
+    for (int i : one.row_inputs)
+      alone[static_cast<std::size_t>(i)] = alone[static_cast<std::size_t>(i)].rows(row, row + 1).clone();
     EXPECT_TRUE(same_bits(evaluate(one, alone, false).y, whole.y.rows(row, row + 1)))
         << "row " << row << " of " << count << " has other bits alone than in the batch";
   }
@@ -126,8 +127,9 @@ void expect_agrees(const Case& one) {
   EXPECT_LE(relative_difference(cpu.y, reference.y), one.tolerance) << "result";
   for (std::size_t i = 0; i < cpu.gradients.size(); ++i) {
     if (!is_float(one.inputs[i].dtype())) continue;
-    EXPECT_LE(relative_difference(or_zeros(cpu.gradients[i], one.inputs[i]), or_zeros(reference.gradients[i], exact[i])),
-              one.gradient_tolerance)
+    EXPECT_LE(
+        relative_difference(or_zeros(cpu.gradients[i], one.inputs[i]), or_zeros(reference.gradients[i], exact[i])),
+        one.gradient_tolerance)
         << "gradient of input " << i;
   }
   if (one.gradient) expect_finite_differences(one, exact, reference);
@@ -160,7 +162,8 @@ bool same_bits(const Tensor& a, const Tensor& b) {
   if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
   Tensor x = a.contiguous(), y = b.contiguous();
   auto compare = [&]<class T>() {
-    return x.numel() == 0 || std::memcmp(x.data<T>(), y.data<T>(), static_cast<std::size_t>(x.numel()) * sizeof(T)) == 0;
+    return x.numel() == 0 ||
+           std::memcmp(x.data<T>(), y.data<T>(), static_cast<std::size_t>(x.numel()) * sizeof(T)) == 0;
   };
   return a.dtype() == DType::F64 ? compare.operator()<double>() : compare.operator()<float>();
 }
@@ -186,16 +189,17 @@ int run_all(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (list) {
     // The matrix says what the cases show when they are run, not what someone wrote down.
-    delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
+    delete testing::UnitTest::GetInstance()->listeners().Release(
+        testing::UnitTest::GetInstance()->listeners().default_result_printer());
     testing::GTEST_FLAG(filter) = "Conformance.*";
   }
   int failed = RUN_ALL_TESTS();
   if (list) {
-    std::printf("%-28s %6s  %-9s %-7s %-8s %-16s %s\n", "operation", "cases", "reference", "cpu f32", "gradient", "same bits alone",
-                "same bits, 1-3 threads");
+    std::printf("%-28s %6s  %-9s %-7s %-8s %-16s %s\n", "operation", "cases", "reference", "cpu f32", "gradient",
+                "same bits alone", "same bits, 1-3 threads");
     for (const auto& [name, facts] : shown())
-      std::printf("%-28s %6d  %-9s %-7s %-8s %-16s %s\n", name.c_str(), facts.cases, "yes", "yes", facts.gradient ? "yes" : "none",
-                  facts.batch_invariant ? "yes" : "-", "yes");
+      std::printf("%-28s %6d  %-9s %-7s %-8s %-16s %s\n", name.c_str(), facts.cases, "yes", "yes",
+                  facts.gradient ? "yes" : "none", facts.batch_invariant ? "yes" : "-", "yes");
     std::printf(failed ? "some cases FAILED: run attune-conformance without --list\n" : "all cases passed\n");
   }
   return failed;

@@ -20,18 +20,19 @@
 ///                      .row_inputs = {0}});
 ///   }
 ///
-/// A case is run on the CPU in f32 and on the reference in f64 (the same values), forward and, where `gradient`, backward with a
-/// random dL/dy; the reference's gradient is held against central finite differences; 1, 2 and 3 threads must give the same bits;
-/// and where `row_inputs` are named, each row alone must give the bits that it has in the batch.
+/// A case is run on the CPU in f32 and on the reference in f64 (the same values), forward and, where `gradient`,
+/// backward with a random dL/dy; the reference's gradient is held against central finite differences; 1, 2 and 3
+/// threads must give the same bits; and where `row_inputs` are named, each row alone must give the bits that it has in
+/// the batch.
 namespace attune::conformance {
 
 struct Case {
   std::function<Tensor(std::span<const Tensor>)> run;  // the operation, for inputs of any one float type
-  std::vector<Tensor> inputs;                          // f32 is converted for the reference; integers are passed as they are
-  std::vector<int> row_inputs = {};                    // inputs whose dimension 0 is the batch's rows; y's too
+  std::vector<Tensor> inputs;        // f32 is converted for the reference; integers are passed as they are
+  std::vector<int> row_inputs = {};  // inputs whose dimension 0 is the batch's rows; y's too
   bool gradient = true;
-  double tolerance = 2e-6;           // largest difference over the largest value of the reference
-  double gradient_tolerance = 1e-5;  // the same for each gradient
+  double tolerance = 2e-6;             // largest difference over the largest value of the reference
+  double gradient_tolerance = 1e-5;    // the same for each gradient
   double difference_tolerance = 1e-6;  // finite differences (f64, step 1e-5) against the reference's gradient
 };
 
@@ -59,6 +60,6 @@ struct Registration {
 
 }  // namespace attune::conformance
 
-#define CONFORMANCE(operation)                                                              \
+#define CONFORMANCE(operation)                                                                       \
   static const ::attune::conformance::Registration conformance_registration_##operation(#operation); \
   TEST(Conformance, operation)
