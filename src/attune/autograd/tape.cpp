@@ -146,8 +146,9 @@ void backward(const Tensor& y, const Tensor& gradient) {
   auto earlier = [](const auto& a, const auto& b) { return a->producer->sequence < b->producer->sequence; };
   std::vector<std::shared_ptr<GradLink>> heap;
   auto push = [&](const std::shared_ptr<GradLink>& link) {
-    if (!link || link->leaf || link->queued) return;
+    if (!link || link->leaf) return;
     check(link->producer != nullptr, "backward(): this graph was used already and is released");
+    if (link->queued) return;
     link->queued = true;
     heap.push_back(link);
     std::push_heap(heap.begin(), heap.end(), earlier);
