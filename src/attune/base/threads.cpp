@@ -23,6 +23,14 @@ namespace {
 /// True while this thread runs a piece: a nested parallel() then runs inline.
 thread_local bool in_piece = false;
 
+struct InPiece {
+  explicit InPiece(bool now) : before(in_piece) { in_piece = now; }
+  ~InPiece() { in_piece = before; }
+  InPiece(const InPiece&) = delete;
+  InPiece& operator=(const InPiece&) = delete;
+  const bool before;
+};
+
 /// The control group's share of processors (cgroup v2), which a container is given instead of a mask.
 int cores_of_control_group() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
@@ -79,7 +87,7 @@ struct Job {
       : count(all), grain(grain_size), pieces((all - 1) / grain_size + 1), body(work) {}
 
   void run_pieces() {
-    in_piece = true;
+    const InPiece mark(true);
     for (;;) {
       std::int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
       if (piece >= pieces) break;
@@ -92,7 +100,6 @@ struct Job {
         if (piece < failed_piece) failed_piece = piece, failure = std::current_exception();
       }
     }
-    in_piece = false;
   }
 };
 
@@ -214,6 +221,8 @@ void parallel(std::int64_t count, std::int64_t grain, RangeFunction body) {
       return;
     }
   }
+  // A lone piece is no cutting up: parallel work inside it may still use the pool.
+  const InPiece mark(in_piece || pieces > 1);
   for (std::int64_t piece = 0; piece < pieces; ++piece) body(piece * grain, std::min(count, piece * grain + grain));
 }
 
