@@ -76,6 +76,7 @@ Allocator& Allocator::instance() {
   return *allocator;
 }
 
+Allocator::Allocator() = default;
 Allocator::~Allocator() { release_unused(); }
 
 std::byte* Allocator::address_of(const Block* block) { return block->begin; }

@@ -21,7 +21,7 @@ class Allocator {
   /// The process's; never destroyed, so that tensors with static lifetime may give back at any time.
   static Allocator& instance();
 
-  Allocator() = default;
+  Allocator();
   ~Allocator();  // gives everything back: no block may be in use
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
