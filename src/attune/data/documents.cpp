@@ -1,0 +1,220 @@
+#include "attune/data/documents.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "attune/base/error.h"
+#include "attune/base/json.h"
+#include "attune/data/record.h"
+#include "attune/data/table.h"
+
+namespace attune {
+
+namespace {
+
+/// Reads JSON lines with simdjson, which wants some bytes behind the text that it may look at.
+class JsonLines {
+ public:
+  Document parse(std::string_view json, std::int64_t line, const DocumentFormat& format) {
+    if (buffer_.size() < json.size() + simdjson::SIMDJSON_PADDING)
+      buffer_.resize(std::max(2 * buffer_.size(), json.size() + simdjson::SIMDJSON_PADDING));
+    std::memcpy(buffer_.data(), json.data(), json.size());
+    simdjson::dom::element root;
+    auto error = parser_.parse(buffer_.data(), json.size(), false).get(root);
+    if (error) refuse(json, simdjson::error_message(error));
+    simdjson::dom::object object;
+    check(!root.get(object), "it is not a JSON object: expected one object a line, such as {{\"text\": \"...\"}}");
+    RecordBuilder record(line, format);
+    for (auto member : object) add(record, member.key, member.value);
+    return record.take();
+  }
+
+ private:
+  static void add(RecordBuilder& record, std::string_view name, simdjson::dom::element value) {
+    using Kind = RecordBuilder::Kind;
+    switch (value.type()) {
+      case simdjson::dom::element_type::STRING: {
+        std::string_view text = value.get_string().value_unsafe();
+        return record.add(name, std::string(text), Kind::string);
+      }
+      case simdjson::dom::element_type::NULL_VALUE:
+        return record.add(name, "", Kind::null);
+      case simdjson::dom::element_type::ARRAY:
+      case simdjson::dom::element_type::OBJECT:
+        return record.add(name, simdjson::minify(value), Kind::nested);
+      default:
+        return record.add(name, simdjson::minify(value), Kind::literal);
+    }
+  }
+
+  /// The slower parser says in which column; simdjson says only what.
+  [[noreturn]] static void refuse(std::string_view json, const char* what) {
+    check_plain_text(json);
+    try {
+      parse_json(json, "not JSON");
+    } catch (const Error& error) {
+      std::string message = error.what();
+      if (auto first_line = message.find(": line 1, "); first_line != std::string::npos)
+        message.erase(first_line + 2, std::strlen("line 1, "));
+      throw Error(message);
+    }
+    fail("not JSON: {}", what);
+  }
+
+  simdjson::dom::parser parser_;
+  std::string buffer_;
+};
+
+bool blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+/// Hands good documents on; lists or throws the others.
+class Taker {
+ public:
+  Taker(std::string source, const DocumentFormat& format, const std::function<void(Document&&)>& take)
+      : source_(std::move(source)), format_(format), take_(take) {}
+
+  template <class Parse>
+  void record(std::int64_t line, Parse&& parse) {
+    std::optional<Document> document;
+    try {
+      document = parse();
+    } catch (const Error& error) {
+      if (!format_.skip_bad) fail("reading {}, line {}: {}", source_, line, error.what());
+      skipped_.push_back({line, error.what()});
+      return;
+    }
+    ++taken_;
+    take_(std::move(*document));
+  }
+
+  std::vector<BadLine> finish() {
+    check(taken_ > 0 || !skipped_.empty(), "reading {}: it is empty: there is no record in it", source_);
+    if (taken_ == 0)
+      fail("reading {}: none of its {} records can be used; line {}: {}", source_, skipped_.size(), skipped_[0].line,
+           skipped_[0].why);
+    return std::move(skipped_);
+  }
+
+  const std::string& source() const { return source_; }
+
+ private:
+  std::string source_;
+  const DocumentFormat& format_;
+  const std::function<void(Document&&)>& take_;
+  std::vector<BadLine> skipped_;
+  std::int64_t taken_ = 0;
+};
+
+void read_json_lines(const Path& path, const DocumentFormat& format, Taker& taker) {
+  JsonLines lines;
+  for_each_line(
+      path,
+      [&](std::int64_t number, std::string_view line) {
+        if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+        if (!blank(line)) taker.record(number, [&] { return lines.parse(line, number, format); });
+      },
+      format.longest_line);
+}
+
+void read_text_lines(const Path& path, const DocumentFormat& format, Taker& taker) {
+  for_each_line(
+      path,
+      [&](std::int64_t number, std::string_view line) {
+        if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+        if (blank(line)) return;
+        taker.record(number, [&] {
+          check_plain_text(line);
+          RecordBuilder record(number, format);
+          record.add(format.text_field, std::string(line), RecordBuilder::Kind::string);
+          return record.take();
+        });
+      },
+      format.longest_line);
+}
+
+void read_table(const Path& path, const DocumentFormat& format, Taker& taker, TableForm form) {
+  std::vector<std::string> names;
+  auto take = [&](TableRecord&& row) {
+    if (names.empty()) {
+      within(fmt::format("reading {}, line {}", taker.source(), row.line), [&] { names = table_names(row); });
+      return;
+    }
+    taker.record(row.line, [&] {
+      check(row.fault.empty(), "{}", row.fault);
+      check(row.cells.size() == names.size(), "it has {} values, but the first line names {}", row.cells.size(),
+            names.size());
+      RecordBuilder record(row.line, format);
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        // A table has no null: an empty cell is an absent value, except for text, which is said to be empty.
+        bool absent = row.cells[i].empty() && names[i] != format.text_field;
+        record.add(names[i], std::move(row.cells[i]), absent ? RecordBuilder::Kind::null : RecordBuilder::Kind::string);
+      }
+      return record.take();
+    });
+  };
+  for_each_table_record(path, form, format.longest_line, take);
+}
+
+}  // namespace
+
+std::vector<BadLine> for_each_document(const Path& path, const DocumentFormat& format,
+                                       const std::function<void(Document&&)>& take) {
+  bool standard_input = path == "-";
+  Taker taker(standard_input ? "standard input" : path.string(), format, take);
+  std::string ending = path.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (standard_input)
+    read_json_lines("/dev/stdin", format, taker);
+  else if (ending == ".csv")
+    read_table(path, format, taker, TableForm::csv);
+  else if (ending == ".tsv")
+    read_table(path, format, taker, TableForm::tsv);
+  else if (ending == ".txt")
+    read_text_lines(path, format, taker);
+  else
+    read_json_lines(path, format, taker);
+  return taker.finish();
+}
+
+Documents read_documents(const Path& path, const DocumentFormat& format) {
+  Documents documents;
+  documents.source = path.string();
+  documents.skipped =
+      for_each_document(path, format, [&](Document&& one) { documents.items.push_back(std::move(one)); });
+  return documents;
+}
+
+Document parse_document(std::string_view json, std::int64_t line, const DocumentFormat& format) {
+  return JsonLines().parse(json, line, format);
+}
+
+std::string to_json_line(const Document& document, const DocumentFormat& format) {
+  std::string out = "{";
+  auto member = [&](const std::string& name, const std::string& value) {
+    bool literal = std::ranges::find(document.literals, name) != document.literals.end();
+    if (out.size() > 1) out += ", ";
+    out += json_quoted(name) + ": " + (literal ? value : json_quoted(value));
+  };
+  if (!document.id.empty()) member(format.id_field, document.id);
+  member(format.text_field, document.text);
+  if (document.label)
+    member(format.label_field, *document.label);
+  else if (format.labels != Labels::optional)
+    out += ", " + json_quoted(format.label_field) + ": null";
+  for (const auto& [name, value] : document.fields) member(name, value);
+  return out + "}";
+}
+
+void write_documents(const Path& path, std::span<const Document> documents, const DocumentFormat& format) {
+  AtomicFile file(path);
+  for (const Document& one : documents) {
+    file.write(to_json_line(one, format));
+    file.write("\n");
+  }
+  file.commit();
+}
+
+}  // namespace attune

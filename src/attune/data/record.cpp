@@ -1,0 +1,129 @@
+#include "attune/data/record.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+
+#include "attune/base/error.h"
+#include "attune/base/json.h"
+
+namespace attune {
+
+namespace {
+
+std::string_view describe(RecordBuilder::Kind kind) {
+  switch (kind) {
+    case RecordBuilder::Kind::string:
+      return "a string";
+    case RecordBuilder::Kind::literal:
+      return "a number, true or false";
+    case RecordBuilder::Kind::nested:
+      return "an array or an object";
+    case RecordBuilder::Kind::null:
+      return "null";
+  }
+  return "";
+}
+
+bool blank(std::string_view text) { return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos; }
+
+}  // namespace
+
+void RecordBuilder::add(std::string_view name, std::string value, Kind kind) {
+  check(value.find('\0') == std::string::npos && name.find('\0') == std::string_view::npos,
+        "{} contains a NUL character: remove it, text has none", json_quoted(name));
+  if (name == format_.text_field) {
+    add_text(std::move(value), kind);
+  } else if (name == format_.label_field) {
+    add_label(std::move(value), kind);
+  } else if (name == format_.id_field) {
+    add_id(std::move(value), kind);
+  } else if (kind != Kind::null) {
+    bool fresh = document_.fields.emplace(std::string(name), std::move(value)).second;
+    check(fresh, "{} is given twice", json_quoted(name));
+    if (kind != Kind::string) document_.literals.emplace_back(name);
+  }
+}
+
+void RecordBuilder::add_text(std::string value, Kind kind) {
+  check(!text_seen_, "{} is given twice", json_quoted(format_.text_field));
+  check(kind == Kind::string, "{} is {}: expected a string", json_quoted(format_.text_field), describe(kind));
+  check(format_.empty_text || !blank(value), "{} is empty", json_quoted(format_.text_field));
+  text_seen_ = true;
+  document_.text = std::move(value);
+}
+
+void RecordBuilder::add_label(std::string value, Kind kind) {
+  check(!label_seen_, "{} is given twice", json_quoted(format_.label_field));
+  label_seen_ = true;
+  if (kind == Kind::null) return;
+  check(kind != Kind::nested, "{} is {}: expected a string or null", json_quoted(format_.label_field), describe(kind));
+  check(!blank(value), "{} is empty: a document of no category has null", json_quoted(format_.label_field));
+  document_.label = std::move(value);
+  if (kind == Kind::literal) document_.literals.push_back(format_.label_field);
+}
+
+void RecordBuilder::add_id(std::string value, Kind kind) {
+  check(!id_seen_, "{} is given twice", json_quoted(format_.id_field));
+  id_seen_ = true;
+  if (kind == Kind::null) return;
+  check(kind != Kind::nested, "{} is {}: expected a string or a number", json_quoted(format_.id_field), describe(kind));
+  document_.id = std::move(value);
+  if (kind == Kind::literal) document_.literals.push_back(format_.id_field);
+}
+
+std::string RecordBuilder::names_seen() const {
+  std::string names;
+  auto append = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + json_quoted(name); };
+  if (id_seen_) append(format_.id_field);
+  if (text_seen_) append(format_.text_field);
+  if (label_seen_) append(format_.label_field);
+  std::size_t listed = 0;
+  for (const auto& [name, value] : document_.fields) {
+    if (++listed > 20) return names + ", ...";
+    append(name);
+  }
+  return names.empty() ? "nothing" : names;
+}
+
+Document RecordBuilder::take() {
+  check(text_seen_, "it has no {}, only {}: name the field that holds the text (--text-field)",
+        json_quoted(format_.text_field), names_seen());
+  check(label_seen_ || format_.labels == Labels::optional,
+        "it has no {}, only {}: name the field that holds the label (--label-field)", json_quoted(format_.label_field),
+        names_seen());
+  check(document_.label.has_value() || format_.labels != Labels::required,
+        "{} is null: a label is needed here (a document of no category belongs in evaluation data)",
+        json_quoted(format_.label_field));
+  if (document_.id.empty()) document_.id = std::to_string(document_.line);
+  return std::move(document_);
+}
+
+std::size_t first_invalid_utf8(std::string_view text) {
+  if (simdjson::validate_utf8(text.data(), text.size())) return std::string_view::npos;
+  auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
+  std::size_t at = 0;
+  while (at < text.size()) {
+    unsigned lead = byte(at), second = byte(at + 1);
+    std::size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+    if (length == 0) return at;
+    for (std::size_t i = 1; i < length; ++i)
+      if ((byte(at + i) & 0xC0) != 0x80) return at;
+    // Overlong forms, surrogates and values beyond U+10FFFF show in the second byte (Unicode 15, table 3-7).
+    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) || (lead == 0xF0 && second < 0x90) ||
+        (lead == 0xF4 && second > 0x8F))
+      return at;
+    at += length;
+  }
+  return std::string_view::npos;
+}
+
+void check_plain_text(std::string_view text) {
+  std::size_t nul = text.find('\0');
+  check(nul == std::string_view::npos, "byte {} is NUL: this is not a text file", nul + 1);
+  std::size_t bad = first_invalid_utf8(text);
+  check(bad == std::string_view::npos, "byte {} of the line ({:#04x}) is not UTF-8: convert the file (iconv -t UTF-8)",
+        bad + 1, bad < text.size() ? static_cast<unsigned char>(text[bad]) : 0);
+}
+
+}  // namespace attune
