@@ -24,3 +24,6 @@ endif()
 if(ATTUNE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
+if(ATTUNE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # the library counts its branches, for libFuzzer to see
+endif()
