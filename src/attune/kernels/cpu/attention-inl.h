@@ -1,0 +1,291 @@
+// What both directions of attention are made of, compiled once for each instruction set: a multiply-add tile on packed
+// panels, the exponential, packing, and dropout's random numbers. Included by Highway's foreach_target.
+#if defined(ATTUNE_KERNELS_CPU_ATTENTION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTUNE_KERNELS_CPU_ATTENTION_INL_H_
+#undef ATTUNE_KERNELS_CPU_ATTENTION_INL_H_
+#else
+#define ATTUNE_KERNELS_CPU_ATTENTION_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "attune/base/random.h"
+#include "attune/kernels/attention.h"
+#include "attune/kernels/cpu/attention_work.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attune::kernels {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Integers = hn::RebindToSigned<Floats>;
+using Vector = hn::Vec<Floats>;
+constexpr Floats floats;
+constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
+
+// Keys in a block. A multiple of every vector width; scores of one block stand in rows of this length.
+constexpr std::int64_t key_block = 64;
+static_assert(key_block % lanes == 0);
+
+constexpr std::int64_t padded(std::int64_t n) { return (n + lanes - 1) / lanes * lanes; }
+
+// ---- c (+)= a b: every value of c is one chain of multiply-adds over k in order, however rows and columns are cut
+// -------------
+
+struct Product {
+  const float* a;  // row r, step k at a[r * a_row + k * a_step]
+  std::int64_t a_row, a_step;
+  const float* b;  // [k, b_row], padded columns
+  std::int64_t b_row;
+  float* c;  // [rows, c_row], padded columns
+  std::int64_t c_row;
+  std::int64_t steps;  // k runs over [0, steps)
+  bool fresh;          // start from 0, not from c
+};
+
+template <int rows, int vectors>
+HWY_INLINE void multiply_tile(const Product& p, const float* HWY_RESTRICT b, float* HWY_RESTRICT c,
+                              const float* HWY_RESTRICT a) {
+  Vector sum[rows][vectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+    for (int n = 0; n < vectors; ++n)
+      sum[r][n] = p.fresh ? hn::Zero(floats) : hn::Load(floats, c + r * p.c_row + n * lanes);
+  }
+  for (std::int64_t k = 0; k < p.steps; ++k, a += p.a_step, b += p.b_row) {
+    Vector right[vectors];
+#pragma GCC unroll 8
+    for (int n = 0; n < vectors; ++n) right[n] = hn::Load(floats, b + n * lanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; ++r) {
+      const Vector left = hn::Set(floats, a[r * p.a_row]);
+#pragma GCC unroll 8
+      for (int n = 0; n < vectors; ++n) sum[r][n] = hn::MulAdd(left, right[n], sum[r][n]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+    for (int n = 0; n < vectors; ++n) hn::Store(sum[r][n], floats, c + r * p.c_row + n * lanes);
+  }
+}
+
+// 6 rows fill the register file: of 32 vectors with 4 columns, of 16 with 2.
+constexpr int tile_rows = 6;
+constexpr int tile_vectors = lanes >= 16 ? 4 : 2;
+
+template <int vectors>
+HWY_INLINE void multiply_columns(const Product& p, std::int64_t rows, std::int64_t column) {
+  const float* a = p.a;
+  const float* b = p.b + column;
+  float* c = p.c + column;
+  for (; rows >= tile_rows; rows -= tile_rows, a += tile_rows * p.a_row, c += tile_rows * p.c_row)
+    multiply_tile<tile_rows, vectors>(p, b, c, a);
+  switch (rows) {
+    case 1:
+      return multiply_tile<1, vectors>(p, b, c, a);
+    case 2:
+      return multiply_tile<2, vectors>(p, b, c, a);
+    case 3:
+      return multiply_tile<3, vectors>(p, b, c, a);
+    case 4:
+      return multiply_tile<4, vectors>(p, b, c, a);
+    case 5:
+      return multiply_tile<5, vectors>(p, b, c, a);
+    default:
+      return;
+  }
+}
+
+/// `width` columns, a multiple of the vector width.
+static HWY_NOINLINE void multiply(const Product& p, std::int64_t rows, std::int64_t width) {
+  for (std::int64_t column = 0; column < width;) {
+    const std::int64_t left = (width - column) / lanes;
+    if (left >= tile_vectors) {
+      multiply_columns<tile_vectors>(p, rows, column);
+      column += tile_vectors * lanes;
+    } else if (tile_vectors > 2 && left == 3) {
+      multiply_columns<tile_vectors - 1>(p, rows, column);
+      column += 3 * lanes;
+    } else if (tile_vectors > 2 && left == 2) {
+      multiply_columns<2>(p, rows, column);
+      column += 2 * lanes;
+    } else {
+      multiply_columns<1>(p, rows, column);
+      column += lanes;
+    }
+  }
+}
+
+// ---- 2^x
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// 2^x for x <= 127 with a relative error below 2e-7; exactly 1 at 0, exactly 0 below -126; NaN stays NaN. 2^x = 2^n
+/// 2^f with n the nearest whole number, and a minimax polynomial of degree 6 for 2^f on [-1/2, 1/2].
+HWY_INLINE Vector power_of_two(Vector x) {
+  const Integers integers;
+  const Vector shift = hn::Set(floats, 0x1.8p23f);  // leaves n in the lowest bits
+  const Vector shifted = hn::Add(x, shift);
+  const Vector f = hn::Sub(x, hn::Sub(shifted, shift));
+  Vector p = hn::Set(floats, 0.00015353362f);
+  p = hn::MulAdd(p, f, hn::Set(floats, 0.0013398875f));
+  p = hn::MulAdd(p, f, hn::Set(floats, 0.009618437f));
+  p = hn::MulAdd(p, f, hn::Set(floats, 0.055503324f));
+  p = hn::MulAdd(p, f, hn::Set(floats, 0.24022648f));
+  p = hn::MulAdd(p, f, hn::Set(floats, 0.6931472f));
+  p = hn::MulAdd(p, f, hn::Set(floats, 1.0f));
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(integers, shifted));
+  const Vector y = hn::BitCast(floats, hn::Add(hn::BitCast(integers, p), exponent));
+  return hn::IfThenElse(hn::Lt(x, hn::Set(floats, -126.0f)), hn::Zero(floats), y);
+}
+
+/// Largest and sum over the lanes.
+HWY_INLINE float largest_lane(Vector x) { return hn::GetLane(hn::MaxOfLanes(floats, x)); }
+HWY_INLINE float sum_of_lanes(Vector x) { return hn::GetLane(hn::SumOfLanes(floats, x)); }
+
+// ---- packing
+// -----------------------------------------------------------------------------------------------------------------
+
+/// A row of `width` values times `factor`, filled up with zeros to `to` values; `out` may be `row`.
+HWY_INLINE void pack_row(const float* row, std::int64_t width, std::int64_t to, float factor, float* out) {
+  const Vector f = hn::Set(floats, factor);
+  std::int64_t c = 0;
+  for (; c + lanes <= width; c += lanes) hn::StoreU(hn::Mul(hn::LoadU(floats, row + c), f), floats, out + c);
+  for (; c < width; ++c) out[c] = row[c] * factor;
+  for (; c < to; ++c) out[c] = 0;
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// Four neighbouring values from each of `lanes` / 4 rows, four rows apart: one row to a 128-bit block.
+HWY_INLINE Vector load_blocks(const float* const* rows, std::int64_t c) {
+  Vector v = hn::LoadDup128(floats, rows[0] + c);
+#pragma GCC unroll 4
+  for (std::int64_t block = 1; block < lanes / 4; ++block) {
+    const auto below = hn::FirstN(floats, static_cast<std::size_t>(4 * block));
+    v = hn::IfThenElse(below, v, hn::LoadDup128(floats, rows[4 * block] + c));
+  }
+  return v;
+}
+#endif
+
+/// `columns` rows (a multiple of the vector width) of `width` values, transposed: out[c * key_block + j] = rows[j][c].
+static HWY_NOINLINE void pack_transposed(const float* const* rows, std::int64_t columns, std::int64_t width,
+                                         float* HWY_RESTRICT out) {
+  std::int64_t c = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::Repartition<std::uint64_t, Floats> pairs;
+  for (; c + 4 <= width; c += 4) {
+    for (std::int64_t j = 0; j < columns; j += lanes) {
+      const Vector v0 = load_blocks(rows + j, c), v1 = load_blocks(rows + j + 1, c);
+      const Vector v2 = load_blocks(rows + j + 2, c), v3 = load_blocks(rows + j + 3, c);
+      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(floats, v0, v1));
+      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(floats, v2, v3));
+      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(floats, v0, v1));
+      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(floats, v2, v3));
+      float* to = out + c * key_block + j;
+      hn::Store(hn::BitCast(floats, hn::InterleaveLower(pairs, low01, low23)), floats, to);
+      hn::Store(hn::BitCast(floats, hn::InterleaveUpper(pairs, low01, low23)), floats, to + key_block);
+      hn::Store(hn::BitCast(floats, hn::InterleaveLower(pairs, high01, high23)), floats, to + 2 * key_block);
+      hn::Store(hn::BitCast(floats, hn::InterleaveUpper(pairs, high01, high23)), floats, to + 3 * key_block);
+    }
+  }
+#endif
+  for (; c < width; ++c)
+    for (std::int64_t j = 0; j < columns; ++j) out[c * key_block + j] = rows[j][c];
+}
+
+// ---- dropout
+// -----------------------------------------------------------------------------------------------------------------
+
+/// One row's place in the generator, and what it does to weights.
+struct RowDropout {
+  std::uint64_t key, example;
+  std::uint32_t position;
+  float rate, factor;  // factor: 1 / (1 - rate)
+};
+
+/// The multipliers, 0 or `factor`, of the row's weights for keys first .. first + key_block; `first` is a multiple of
+/// key_block.
+static HWY_NOINLINE void dropout_multipliers(const RowDropout& row, std::int64_t first, float* HWY_RESTRICT out) {
+  const std::uint32_t block = dropout_place(first).block;
+#if HWY_TARGET == HWY_SCALAR
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    auto numbers = philox(row.key, row.example, row.position, block + i);
+    for (std::uint32_t channel = 0; channel < 4; ++channel)
+      out[channel * 16 + i] = to_unit(numbers[channel]) < row.rate ? 0.0f : row.factor;
+  }
+#else
+  // Philox as in base/random.cpp, a word to a 64-bit lane: multiplication takes the low half, so what is left above
+  // does no harm.
+  const hn::RepartitionToWide<hn::RebindToUnsigned<Floats> > wide;
+  const hn::RebindToUnsigned<Floats> narrow;
+  constexpr std::int64_t at_once = lanes / 2;
+  const auto m0 = hn::BitCast(narrow, hn::Set(wide, 0xD2511F53u)), m1 = hn::BitCast(narrow, hn::Set(wide, 0xCD9E8D57u));
+  for (std::int64_t i = 0; i < 16; i += lanes) {
+    hn::Vec<decltype(wide)> x[2][4];
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+      x[half][0] = hn::Set(wide, row.example & 0xffffffffu);
+      x[half][1] = hn::Set(wide, row.example >> 32);
+      x[half][2] = hn::Set(wide, row.position);
+      x[half][3] = hn::Iota(wide, block + static_cast<std::uint32_t>(i + half * at_once));
+    }
+    std::uint32_t k0 = static_cast<std::uint32_t>(row.key), k1 = static_cast<std::uint32_t>(row.key >> 32);
+    for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+      const auto key0 = hn::Set(wide, k0), key1 = hn::Set(wide, k1);
+#pragma GCC unroll 2
+      for (int half = 0; half < 2; ++half) {
+        auto& w = x[half];
+        const auto p0 = hn::MulEven(hn::BitCast(narrow, w[0]), m0), p1 = hn::MulEven(hn::BitCast(narrow, w[2]), m1);
+        w[0] = hn::Xor(hn::Xor(hn::ShiftRight<32>(p1), w[1]), key0);
+        w[1] = p1;
+        w[2] = hn::Xor(hn::Xor(hn::ShiftRight<32>(p0), w[3]), key1);
+        w[3] = p0;
+      }
+    }
+#pragma GCC unroll 4
+    for (int channel = 0; channel < 4; ++channel) {
+      const auto bits = hn::ConcatEven(narrow, hn::BitCast(narrow, x[1][channel]), hn::BitCast(narrow, x[0][channel]));
+      const Vector unit =
+          hn::Mul(hn::ConvertTo(floats, hn::BitCast(Integers(), hn::ShiftRight<8>(bits))), hn::Set(floats, 0x1p-24f));
+      const auto dropped = hn::Lt(unit, hn::Set(floats, row.rate));
+      hn::Store(hn::IfThenElse(dropped, hn::Zero(floats), hn::Set(floats, row.factor)), floats, out + channel * 16 + i);
+    }
+  }
+#endif
+}
+
+// ---- one sequence's keys, block by block
+// -------------------------------------------------------------------------------------
+
+using Problem = AttentionProblem<float>;
+
+/// The queries' scores are made in powers of two: softmax(s) = 2^(s log2 e) / sum.
+inline float score_factor(const Problem& p) { return static_cast<float>(p.scale * 1.4426950408889634); }
+
+inline RowDropout row_dropout(const Problem& p, std::int64_t s, std::int64_t i, std::uint64_t head_key) {
+  const auto sequence = static_cast<std::size_t>(s);
+  return {head_key, p.examples[sequence], static_cast<std::uint32_t>(p.first_positions[sequence] + i), p.dropout.rate,
+          1.0f / (1.0f - p.dropout.rate)};
+}
+
+/// Pointers to keys (or values) first .. first + count, then to `filler` up to a whole block.
+template <bool values>
+HWY_INLINE void block_rows(const Problem& p, const AttentionWork& work, std::int64_t first, std::int64_t count,
+                           const float* filler, const float** rows) {
+  for (std::int64_t j = 0; j < count; ++j)
+    rows[j] = values ? p.value(work.sequence, first + j, work.kv_head) : p.key(work.sequence, first + j, work.kv_head);
+  std::fill(rows + count, rows + key_block, filler);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace attune::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif
