@@ -9,9 +9,9 @@ find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
-pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
+find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)  # headers alone: src/attune/base/toml.cpp says why
 
 add_library(attune_dependencies INTERFACE)
 target_link_libraries(attune_dependencies INTERFACE
   Threads::Threads fmt::fmt nlohmann_json::nlohmann_json simdjson::simdjson CLI11::CLI11
-  ICU::uc ICU::i18n OpenSSL::Crypto PkgConfig::hwy PkgConfig::pcre2 PkgConfig::tomlplusplus)
+  ICU::uc ICU::i18n OpenSSL::Crypto PkgConfig::hwy PkgConfig::pcre2)

@@ -120,6 +120,8 @@ TEST(Toml, FaultsAreNamedWithLineAndColumn) {
   EXPECT_STARTS(toml_error_of("a = 1\nb = \n"), "x.toml: line 2, column ");
   EXPECT_STARTS(toml_error_of("a = 1\na = 2\n"), "x.toml: line 2, column ");
   EXPECT_STARTS(toml_error_of("a = \"\xff\""), "x.toml: line 1, column ");
+  EXPECT_STARTS(toml_error_of("a = 1979-05-27Tx"), "x.toml: ") << "toml++ 3.3 aborts";
+  EXPECT_STARTS(toml_error_of("a\ufe00 = 1"), "x.toml: line 1, column 2") << "and has no answer here";
   EXPECT_STARTS(toml_error_of("a = " + std::string(100'000, '[')), "x.toml: line 1, column ");
 }
 
