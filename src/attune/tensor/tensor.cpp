@@ -294,7 +294,7 @@ Tensor Tensor::detached() const {
   return same;
 }
 
-bool Tensor::sole_owner() const { return storage_.use_count() == 1; }
+bool Tensor::sole_owner() const { return storage_.use_count() == 1 && storage_->writable; }
 
 std::int64_t Tensor::version() const { return defined() ? storage_->version : 0; }
 

@@ -76,7 +76,7 @@ class Tensor {
   Tensor to(DType type) const;
   /// Same storage, outside the graph.
   Tensor detached() const;
-  /// Nobody else holds this storage: it may be reused in place.
+  /// Nobody else holds this storage and it may be written: its holder may reuse it in place.
   bool sole_owner() const;
 
   /// How often the storage was changed in place, by those few who may; each calls mark_changed() when it has.
