@@ -29,6 +29,8 @@ template kernels::Rows<const float> rows_of(const Tensor&);
 template kernels::Rows<double> mutable_rows_of(const Tensor&);
 template kernels::Rows<float> mutable_rows_of(const Tensor&);
 
+Tensor reusable_or_like(const Tensor& x) { return x.sole_owner() && x.is_contiguous() ? x : Tensor::like(x); }
+
 void check_same(std::string_view operation, const Tensor& a, const Tensor& b) {
   check(a.shape() == b.shape() && a.dtype() == b.dtype(), "{}: {} {} and {} {} do not fit", operation,
         name_of(a.dtype()), a.shape(), name_of(b.dtype()), b.shape());

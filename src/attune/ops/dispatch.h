@@ -29,6 +29,10 @@ kernels::Rows<const T> rows_of(const Tensor& x);
 template <class T>
 kernels::Rows<T> mutable_rows_of(const Tensor& x);
 
+/// For backward functions: x itself where the caller is the last that holds it, so that a gradient of its size can be
+/// written over it; otherwise a new tensor like it.
+Tensor reusable_or_like(const Tensor& x);
+
 /// Throws Error unless both have the same shape and type.
 void check_same(std::string_view operation, const Tensor& a, const Tensor& b);
 

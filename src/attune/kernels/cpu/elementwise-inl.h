@@ -47,20 +47,51 @@ HWY_INLINE void map(std::int64_t n, float* y, const F& f, const In*... x) {
   if (i < n) store_tail(f(load_tail(x + i, n - i)...), y + i, n - i);
 }
 
-/// The same over matrices, in parallel: as one long row where all are contiguous.
+/// f(x[i]..., u, v) gives a[i] = u and b[i] = v, for n values.
+template <class F, class... In>
+HWY_INLINE void map_to_two(std::int64_t n, float* a, float* b, const F& f, const In*... x) {
+  const F32 d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  hn::Vec<F32> u, v;
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    f(hn::LoadU(d, x + i)..., u, v);
+    hn::StoreU(u, d, a + i);
+    hn::StoreU(v, d, b + i);
+  }
+  if (i < n) {
+    f(load_tail(x + i, n - i)..., u, v);
+    store_tail(u, a + i, n - i);
+    store_tail(v, b + i, n - i);
+  }
+}
+
+/// Calls piece(row, first column, columns) in parallel until all of a matrix is done: of row 0 as one long row where
+/// `flat`.
+template <class Piece>
+HWY_INLINE void for_pieces(std::int64_t rows, std::int64_t width, bool flat, const Piece& piece) {
+  if (rows == 0 || width == 0) return;
+  const std::int64_t count = flat ? rows * width : rows;
+  const std::int64_t grain = flat ? elementwise_grain : std::max<std::int64_t>(1, elementwise_grain / width);
+  parallel(count, grain, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
+    const std::int64_t last = flat ? 1 : end;
+    for (std::int64_t t = flat ? 0 : begin; t < last; ++t) piece(t, flat ? begin : 0, flat ? end - begin : width);
+  });
+}
+
+/// map() over matrices of one size, in parallel.
 template <class F, class... In>
 HWY_INLINE void map_rows(Rows<float> y, const F& f, const In&... x) {
-  if (y.width == 0 || y.count == 0) return;
-  if (y.stride == y.width && (... && (x.stride == x.width))) {
-    parallel(y.count * y.width, elementwise_grain, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
-      map(end - begin, y.data + begin, f, x.data + begin...);
-    });
-  } else {
-    parallel(y.count, std::max<std::int64_t>(1, elementwise_grain / y.width),
-             [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
-               for (std::int64_t t = begin; t < end; ++t) map(y.width, y[t], f, x[t]...);
-             });
-  }
+  const bool flat = y.stride == y.width && (... && (x.stride == x.width));
+  for_pieces(y.count, y.width, flat,
+             [&](std::int64_t t, std::int64_t c, std::int64_t n) HWY_ATTR { map(n, y[t] + c, f, x[t] + c...); });
+}
+template <class F, class... In>
+HWY_INLINE void map_rows_to_two(Rows<float> a, Rows<float> b, const F& f, const In&... x) {
+  const bool flat = a.stride == a.width && b.stride == b.width && (... && (x.stride == x.width));
+  for_pieces(a.count, a.width, flat, [&](std::int64_t t, std::int64_t c, std::int64_t n) HWY_ATTR {
+    map_to_two(n, a[t] + c, b[t] + c, f, x[t] + c...);
+  });
 }
 
 }  // namespace attune::kernels::HWY_NAMESPACE

@@ -1,0 +1,73 @@
+#include "attune/ops/activation.h"
+
+#include <cmath>
+
+#include "attune/autograd/tape.h"
+#include "attune/base/error.h"
+#include "attune/conformance/conformance.h"
+#include "attune/ops/arithmetic.h"
+
+namespace attune {
+namespace {
+
+using namespace conformance;
+
+constexpr Activation all_kinds[] = {Activation::relu, Activation::gelu, Activation::gelu_tanh,
+                                    Activation::silu, Activation::tanh, Activation::sigmoid};
+
+// Gradients have a wider tolerance than values: 1 - tanh^2, and the slopes near gelu's and silu's minimum, are
+// differences of numbers that were rounded, here held against the largest value of one row.
+CONFORMANCE(activation) {
+  for (Activation kind : all_kinds) {
+    SCOPED_TRACE(name_of(kind));
+    for (auto [rows, width] : odd_sizes())
+      expect_agrees({.run = [kind](auto in) { return activation(in[0], kind); },
+                     .inputs = {random_tensor({rows, width}, 1, 1.5)},
+                     .row_inputs = {0},
+                     .tolerance = 2e-7,
+                     .gradient_tolerance = 5e-6});
+  }
+}
+
+CONFORMANCE(gated) {
+  for (Activation kind : all_kinds)
+    for (auto [rows, width] : odd_sizes())
+      expect_agrees({.run = [kind](auto in) { return gated(in[0], in[1], kind); },
+                     .inputs = {random_tensor({rows, width}, 1, 2.0), random_tensor({rows, width}, 2)},
+                     .row_inputs = {0, 1},
+                     .tolerance = 3e-7,
+                     .gradient_tolerance = 5e-6});
+  // The halves of one tensor, as a fused projection gives them.
+  Tensor both = random_tensor({11, 50});
+  expect_agrees({.run = [](auto in) { return gated(in[0], in[1], Activation::silu); },
+                 .inputs = {both.slice(1, 0, 25), both.slice(1, 25, 50)},
+                 .row_inputs = {0, 1}});
+}
+
+TEST(Activation, NamesOfConfigsAreReadAndWritten) {
+  for (Activation kind : all_kinds) EXPECT_EQ(parse_activation(name_of(kind)), kind);
+  EXPECT_EQ(parse_activation("gelu_pytorch_tanh"), Activation::gelu_tanh);
+  EXPECT_EQ(parse_activation("swish"), Activation::silu);
+  try {
+    parse_activation("geluu");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("\"geluu\": expected one of relu, gelu, gelu_new"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Activation, ItsInputIsNotOverwrittenWhileSomeoneHoldsIt) {
+  Tensor x = require_gradient(random_tensor({4, 9}));
+  Tensor middle = scale(x, 2.0), kept = middle.clone();
+  backward(sum(activation(middle, Activation::gelu)));
+  EXPECT_TRUE(same_bits(middle, kept));
+}
+
+TEST(Activation, NaNGoesOn) {
+  Tensor x = Tensor::full({3}, std::nan(""));
+  for (Activation kind : all_kinds) EXPECT_TRUE(std::isnan(activation(x, kind).values<float>()[1])) << name_of(kind);
+}
+
+}  // namespace
+}  // namespace attune
