@@ -32,14 +32,14 @@ inline AttentionMask causal() { return {AttentionMask::Kind::causal}; }
 /// Drops single attention weights with probability `rate` and divides the others by 1 - rate (Srivastava et al. 2014).
 struct AttentionDropout {
   float rate = 0;
-  RandomKey key;
+  RandomKey key = {};
 };
 
 /// All that changes what attention(q, k, v) computes besides its tensors.
 struct AttentionRule {
-  AttentionMask mask;
-  std::optional<double> scale;  // of the scores; 1 / sqrt(head_dim) where not given
-  AttentionDropout dropout;
+  AttentionMask mask = {};
+  std::optional<double> scale = {};  // of the scores; 1 / sqrt(head_dim) where not given
+  AttentionDropout dropout = {};
 };
 
 namespace kernels {
@@ -74,10 +74,10 @@ struct AttentionProblem {
   std::span<const std::int64_t> query_starts;          // [sequences + 1]
   std::span<const std::int64_t> key_starts;            // [sequences + 1]
   std::span<const std::int64_t> first_positions = {};  // [sequences] of the first query among the keys
-  std::span<const std::uint64_t> examples = {};        // [sequences] for dropout
-  AttentionMask mask;
+  std::span<const std::int64_t> examples = {};         // [sequences] for dropout
+  AttentionMask mask = {};
   double scale = 1;
-  AttentionDropout dropout;
+  AttentionDropout dropout = {};
   KeyPages<T> pages = {};
 
   std::int64_t sequences() const { return static_cast<std::int64_t>(query_starts.size()) - 1; }
@@ -122,17 +122,8 @@ struct QueryRange {
   std::int64_t sequence = 0, begin = 0, end = 0;
 };
 
-/// Where the random number for one weight stands: four numbers come from one Philox block, and the keys that share a
-/// block are 16 apart, so that a vector of neighbouring keys takes one channel of neighbouring blocks. The key is
-/// dropout_key(key, head).
-struct DropoutPlace {
-  std::uint32_t block;
-  std::uint32_t channel;
-};
-inline DropoutPlace dropout_place(std::int64_t key_position) {
-  auto j = static_cast<std::uint32_t>(key_position);
-  return {j / 64 * 16 + j % 16, j / 16 % 4};
-}
+/// The generator's key for one head's dropout. Weight (i, j) is dropped where number j % 4 of
+/// philox(dropout_key(dropout, head), example, position of query i, j / 4) is below rate * 2^32.
 inline std::uint64_t dropout_key(const AttentionDropout& dropout, std::int64_t head) {
   return dropout.key.at(static_cast<std::uint64_t>(head)).bits();
 }

@@ -9,33 +9,34 @@
 
 namespace attune {
 
-/// Which rows of q and of k, v belong together: sequence s has queries [queries.begin(s), queries.end(s)) and its own keys.
+/// Which rows of q and of k, v belong together: sequence s has queries [queries.begin(s), queries.end(s)) and its own
+/// keys.
 struct AttentionSequences {
   Offsets queries;
   Offsets keys;  // as many sequences
-  /// Position of each sequence's first query among its keys. Empty: the queries are aligned to the END of the keys, so that a
-  /// continued sequence sees its past.
+  /// Position of each sequence's first query among its keys. Empty: the queries are aligned to the END of the keys, so
+  /// that a continued sequence sees its past.
   std::vector<std::int64_t> first_positions = {};
   /// Each sequence's example id, which dropout's random numbers are keyed by; needed only where there is dropout.
-  std::vector<std::uint64_t> examples = {};
+  std::vector<std::int64_t> examples = {};
 
   /// Self-attention: every sequence attends to itself.
   static AttentionSequences of(const Offsets& offsets) { return {offsets, offsets}; }
 };
 
-/// softmax(scale q k^T, masked by the rule) v for each sequence and head (Vaswani et al. 2017, equation 1), streaming: memory is
-/// linear in length, the forward pass keeps y and two numbers a row, the backward pass makes the scores again.
-/// q: [q_tokens, heads, head_dim]; k: [k_tokens, kv_heads, head_dim]; v: [k_tokens, kv_heads, value_dim]; f32 or f64. Query head h
-/// attends to key head h / (heads / kv_heads). Any strides between tokens and heads: slices of one fused projection need no copy.
-/// Returns [q_tokens, heads, value_dim]. A query that sees no key gives zeros and gives no gradient. Dropout of one weight is keyed
-/// by (example, query position, head, key position). A row's bits depend on its own query and the keys it sees alone.
-/// Throws Error if shapes, sequences or the rule do not fit.
+/// softmax(scale q k^T, masked by the rule) v for each sequence and head (Vaswani et al. 2017, equation 1), streaming:
+/// memory is linear in length, the forward pass keeps y and two numbers a row, the backward pass makes the scores
+/// again. q: [q_tokens, heads, head_dim]; k: [k_tokens, kv_heads, head_dim]; v: [k_tokens, kv_heads, value_dim]; f32 or
+/// f64. Query head h attends to key head h / (heads / kv_heads). Any strides between tokens and heads: slices of one
+/// fused projection need no copy. Returns [q_tokens, heads, value_dim]. A query that sees no key gives zeros and gives
+/// no gradient. Dropout of one weight is keyed by (example, query position, head, key position). A row's bits depend on
+/// its own query and the keys it sees alone. Throws Error if shapes, sequences or the rule do not fit.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionSequences& sequences,
                  const AttentionRule& rule);
 
-/// The weights themselves for some queries of one sequence, [heads, queries, keys of the sequence], before dropout: rows sum to 1,
-/// or are 0 where a query sees nothing. No gradient; attention() is not told and gives what it gives.
-Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionSequences& sequences, const AttentionRule& rule,
-                         const kernels::QueryRange& queries);
+/// The weights themselves for some queries of one sequence, [heads, queries, keys of the sequence], before dropout:
+/// rows sum to 1, or are 0 where a query sees nothing. No gradient; attention() is not told and gives what it gives.
+Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionSequences& sequences,
+                         const AttentionRule& rule, const kernels::QueryRange& queries);
 
 }  // namespace attune

@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "attune/base/random.h"
 #include "attune/kernels/attention.h"
 #include "attune/kernels/cpu/attention_work.h"
+#include "attune/kernels/cpu/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attune::kernels {
@@ -34,8 +34,7 @@ static_assert(key_block % lanes == 0);
 
 constexpr std::int64_t padded(std::int64_t n) { return (n + lanes - 1) / lanes * lanes; }
 
-// ---- c (+)= a b: every value of c is one chain of multiply-adds over k in order, however rows and columns are cut
-// -------------
+// Products: every value of c is one chain of multiply-adds over k in order, however rows and columns are cut.
 
 struct Product {
   const float* a;  // row r, step k at a[r * a_row + k * a_step]
@@ -207,58 +206,24 @@ static HWY_NOINLINE void pack_transposed(const float* const* rows, std::int64_t 
 struct RowDropout {
   std::uint64_t key, example;
   std::uint32_t position;
-  float rate, factor;  // factor: 1 / (1 - rate)
+  std::uint32_t threshold;  // numbers below are dropped
+  float factor;             // 1 / (1 - rate)
 };
 
-/// The multipliers, 0 or `factor`, of the row's weights for keys first .. first + key_block; `first` is a multiple of
-/// key_block.
-static HWY_NOINLINE void dropout_multipliers(const RowDropout& row, std::int64_t first, float* HWY_RESTRICT out) {
-  const std::uint32_t block = dropout_place(first).block;
-#if HWY_TARGET == HWY_SCALAR
-  for (std::uint32_t i = 0; i < 16; ++i) {
-    auto numbers = philox(row.key, row.example, row.position, block + i);
-    for (std::uint32_t channel = 0; channel < 4; ++channel)
-      out[channel * 16 + i] = to_unit(numbers[channel]) < row.rate ? 0.0f : row.factor;
+/// The multipliers, 0 or `factor`, of the row's weights for keys first .. first + count (rounded up); `first` is a
+/// multiple of key_block.
+static HWY_NOINLINE void dropout_multipliers(const RowDropout& row, std::int64_t first, std::int64_t count,
+                                             float* HWY_RESTRICT out) {
+  HWY_ALIGN std::uint32_t numbers[key_block];
+  for (std::int64_t j = 0; j < count; j += philox_batch)
+    philox_blocks(row.key, row.example, row.position, static_cast<std::uint32_t>((first + j) / 4), numbers + j);
+  const hn::RebindToUnsigned<Floats> bits;
+  const auto threshold = hn::Set(bits, row.threshold);
+  const Vector factor = hn::Set(floats, row.factor);
+  for (std::int64_t j = 0; j < count; j += lanes) {
+    const auto dropped = hn::RebindMask(floats, hn::Lt(hn::Load(bits, numbers + j), threshold));
+    hn::Store(hn::IfThenElse(dropped, hn::Zero(floats), factor), floats, out + j);
   }
-#else
-  // Philox as in base/random.cpp, a word to a 64-bit lane: multiplication takes the low half, so what is left above
-  // does no harm.
-  const hn::RepartitionToWide<hn::RebindToUnsigned<Floats> > wide;
-  const hn::RebindToUnsigned<Floats> narrow;
-  constexpr std::int64_t at_once = lanes / 2;
-  const auto m0 = hn::BitCast(narrow, hn::Set(wide, 0xD2511F53u)), m1 = hn::BitCast(narrow, hn::Set(wide, 0xCD9E8D57u));
-  for (std::int64_t i = 0; i < 16; i += lanes) {
-    hn::Vec<decltype(wide)> x[2][4];
-#pragma GCC unroll 2
-    for (int half = 0; half < 2; ++half) {
-      x[half][0] = hn::Set(wide, row.example & 0xffffffffu);
-      x[half][1] = hn::Set(wide, row.example >> 32);
-      x[half][2] = hn::Set(wide, row.position);
-      x[half][3] = hn::Iota(wide, block + static_cast<std::uint32_t>(i + half * at_once));
-    }
-    std::uint32_t k0 = static_cast<std::uint32_t>(row.key), k1 = static_cast<std::uint32_t>(row.key >> 32);
-    for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-      const auto key0 = hn::Set(wide, k0), key1 = hn::Set(wide, k1);
-#pragma GCC unroll 2
-      for (int half = 0; half < 2; ++half) {
-        auto& w = x[half];
-        const auto p0 = hn::MulEven(hn::BitCast(narrow, w[0]), m0), p1 = hn::MulEven(hn::BitCast(narrow, w[2]), m1);
-        w[0] = hn::Xor(hn::Xor(hn::ShiftRight<32>(p1), w[1]), key0);
-        w[1] = p1;
-        w[2] = hn::Xor(hn::Xor(hn::ShiftRight<32>(p0), w[3]), key1);
-        w[3] = p0;
-      }
-    }
-#pragma GCC unroll 4
-    for (int channel = 0; channel < 4; ++channel) {
-      const auto bits = hn::ConcatEven(narrow, hn::BitCast(narrow, x[1][channel]), hn::BitCast(narrow, x[0][channel]));
-      const Vector unit =
-          hn::Mul(hn::ConvertTo(floats, hn::BitCast(Integers(), hn::ShiftRight<8>(bits))), hn::Set(floats, 0x1p-24f));
-      const auto dropped = hn::Lt(unit, hn::Set(floats, row.rate));
-      hn::Store(hn::IfThenElse(dropped, hn::Zero(floats), hn::Set(floats, row.factor)), floats, out + channel * 16 + i);
-    }
-  }
-#endif
 }
 
 // ---- one sequence's keys, block by block
@@ -271,7 +236,8 @@ inline float score_factor(const Problem& p) { return static_cast<float>(p.scale 
 
 inline RowDropout row_dropout(const Problem& p, std::int64_t s, std::int64_t i, std::uint64_t head_key) {
   const auto sequence = static_cast<std::size_t>(s);
-  return {head_key, p.examples[sequence], static_cast<std::uint32_t>(p.first_positions[sequence] + i), p.dropout.rate,
+  return {head_key, static_cast<std::uint64_t>(p.examples[sequence]),
+          static_cast<std::uint32_t>(p.first_positions[sequence] + i), drop_threshold(p.dropout.rate),
           1.0f / (1.0f - p.dropout.rate)};
 }
 

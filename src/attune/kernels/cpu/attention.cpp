@@ -123,7 +123,7 @@ static void attend_block(const Attending& a, std::int64_t block, std::int64_t fi
                  {a.largest + row, a.sums + row * lanes, a.weighted + row * a.value_width, a.value_width});
     if (a.p.dropout.rate > 0) {
       const std::uint64_t key = dropout_key(a.p.dropout, a.head(row));
-      dropout_multipliers(row_dropout(a.p, a.work.sequence, a.query(row), key), block, a.multipliers);
+      dropout_multipliers(row_dropout(a.p, a.work.sequence, a.query(row), key), block, seen, a.multipliers);
       for (std::int64_t j = 0; j < seen; j += lanes)
         hn::Store(hn::Mul(hn::Load(floats, scores + j), hn::Load(floats, a.multipliers + j)), floats, scores + j);
     }

@@ -97,7 +97,7 @@ static void retrace_row(const Retracing& r, std::int64_t row, std::int64_t block
   float* HWY_RESTRICT dscores = r.dscores + place * key_block;
   const bool drop = r.p.dropout.rate > 0;
   if (drop)
-    dropout_multipliers(row_dropout(r.p, r.work.sequence, query, dropout_key(r.p.dropout, r.head(row))), block,
+    dropout_multipliers(row_dropout(r.p, r.work.sequence, query, dropout_key(r.p.dropout, r.head(row))), block, columns,
                         r.multipliers);
   const Vector largest = hn::Set(floats, r.largest[row]), inverse = hn::Set(floats, r.inverse[row]);
   const Vector mean = hn::Set(floats, r.mean[row]);

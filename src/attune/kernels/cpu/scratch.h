@@ -26,7 +26,7 @@ class Scratch {
   T* take(std::int64_t count) {
     const std::size_t bytes = rounded(static_cast<std::size_t>(count) * sizeof(T));
     Kept& kept = kept_of_this_thread();
-    if (in_chunk_ + bytes > (chunk_ == 0 ? 0 : kept.chunks[chunk_ - 1].size)) {
+    if (chunk_ == 0 || in_chunk_ + bytes > kept.chunks[chunk_ - 1].size) {
       if (chunk_ == kept.chunks.size()) kept.add(bytes);
       if (kept.chunks[chunk_].size < bytes) kept.clear_from(chunk_), kept.add(bytes);
       ++chunk_, in_chunk_ = 0;

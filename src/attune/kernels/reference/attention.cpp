@@ -42,10 +42,11 @@ std::vector<double> weights_of(const AttentionProblem<double>& p, const Row& r, 
 /// What dropout multiplies the weight of key j by.
 double kept(const AttentionProblem<double>& p, const Row& r, std::int64_t j) {
   if (p.dropout.rate == 0) return 1;
-  const DropoutPlace place = dropout_place(j);
+  const auto example = static_cast<std::uint64_t>(p.examples[static_cast<std::size_t>(r.s)]);
   const auto position = static_cast<std::uint32_t>(p.first_positions[static_cast<std::size_t>(r.s)] + r.i);
-  auto numbers = philox(dropout_key(p.dropout, r.h), p.examples[static_cast<std::size_t>(r.s)], position, place.block);
-  return to_unit(numbers[place.channel]) < p.dropout.rate ? 0 : 1 / (1 - static_cast<double>(p.dropout.rate));
+  const auto numbers = philox(dropout_key(p.dropout, r.h), example, position, static_cast<std::uint32_t>(j / 4));
+  const double rate = p.dropout.rate;
+  return numbers[static_cast<std::size_t>(j % 4)] < static_cast<std::uint32_t>(rate * 0x1p32) ? 0 : 1 / (1 - rate);
 }
 
 }  // namespace
