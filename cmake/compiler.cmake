@@ -16,13 +16,14 @@ endif()
 add_compile_options(-Wall -Wextra -Werror -ffp-contract=off -fvisibility=hidden)
 # Highway compiles each kernel once for every instruction set. SSSE3 and the sets beyond plain AVX-512 (bits of hwy/detect_targets.h)
 # are left out: they add nothing to f32 arithmetic and double the time to build. What remains: SSE2, SSE4, AVX2, AVX-512, NEON.
-add_compile_definitions(HWY_DISABLED_TARGETS=0x10F8)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  add_compile_definitions(HWY_DISABLED_TARGETS=0xFFC0000)  # SVE: the kernels keep arrays of vectors, which need a known size
+else()
+  add_compile_definitions(HWY_DISABLED_TARGETS=0x10F8)
+endif()
 if(ATTUNE_SANITIZE)
   add_compile_options(-fsanitize=${ATTUNE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${ATTUNE_SANITIZE})
-endif()
-if(ATTUNE_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 if(ATTUNE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)  # the library counts its branches, for libFuzzer to see
