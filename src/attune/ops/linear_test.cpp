@@ -41,7 +41,7 @@ CONFORMANCE(linear) {
                  .row_inputs = {0}});
 }
 
-TEST(Linear, ComputesThePaperExample) {
+TEST(Linear, ComputesAnExampleDoneByHand) {
   Tensor x = Tensor::from<float>({1, 2}, std::vector<float>{1, 2});
   LinearWeight w(Tensor::from<float>({3, 2}, std::vector<float>{1, 0, 0, 1, 10, 100}));
   Tensor b = Tensor::from<float>({3}, std::vector<float>{0.5f, 0, -1});
