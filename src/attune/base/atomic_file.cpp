@@ -1,10 +1,12 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 
@@ -19,9 +21,24 @@ namespace {
   fail("writing {}: {}", path.string(), std::strerror(code));
 }
 
+/// Removes what writers of `path` that were killed left behind: their names hold their process's number.
+void remove_leftovers(const Path& path) {
+  const std::string prefix = "." + path.filename().string() + ".";
+  std::error_code ignored;
+  std::filesystem::directory_iterator entries(path.has_parent_path() ? path.parent_path() : Path("."), ignored), end;
+  for (; !ignored && entries != end; entries.increment(ignored)) {
+    const std::string name = entries->path().filename().string();
+    if (!name.starts_with(prefix) || !name.ends_with(".tmp")) continue;
+    const long process = std::strtol(name.c_str() + prefix.size(), nullptr, 10);
+    if (process > 0 && ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH)
+      std::filesystem::remove_all(entries->path(), ignored);
+  }
+}
+
 /// A name beside `path` that no other process or call uses.
 Path temporary_beside(const Path& path) {
   static std::atomic<std::uint64_t> counter{0};
+  remove_leftovers(path);
   return path.parent_path() / fmt::format(".{}.{}-{}.tmp", path.filename().string(), ::getpid(), counter++);
 }
 

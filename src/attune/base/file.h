@@ -34,7 +34,10 @@ class MappedFile {
 };
 
 /// Writes a file whole or not at all: to a temporary name beside it, flushed, then renamed over `path` by commit().
-/// Without commit() nothing is left. Every write and the commit throw Error where the disk is full or not writable.
+/// Without commit() nothing is left; what a killed process left, the next write of the same name removes. A device or a
+/// pipe
+/// (/dev/stdout) is written as it is, a link's target in its place. Every write and the commit throw Error where the
+/// disk is full or not writable.
 class AtomicFile {
  public:
   explicit AtomicFile(const Path& path);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -118,6 +119,25 @@ TEST_F(Files, WithoutCommitNothingIsLeft) {
   }
   EXPECT_EQ(read_file(in("x")), "old");
   EXPECT_EQ(names(), std::vector<std::string>{"x"});
+}
+
+TEST_F(Files, WhatAKilledWriterLeftIsRemovedByTheNext) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    AtomicFile file(in("x"));
+    write_directory_atomically(in("x.d"), [&](const Path& to) {
+      std::filesystem::create_directory(to / "deep");
+      ::_exit(0);
+    });
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(names().size(), 2u) << "the child ended before its commit";
+  AtomicFile other(in("x.d"));  // another name that begins the same
+  write_file_atomically(in("x"), "new");
+  EXPECT_EQ(names().size(), 2u) << "x and the file of `other`, which is still being written";
+  other.commit();
+  EXPECT_EQ(names(), (std::vector<std::string>{"x", "x.d"}));
 }
 
 TEST_F(Files, TwoWritersOfOneNameDoNotMix) {
