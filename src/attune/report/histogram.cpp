@@ -46,7 +46,7 @@ std::string Histogram::svg() const {
     }
   }
   const double top = 36 + legend_height(width - 80, legend) + 8 + (threshold ? 14 : 0);
-  const Frame frame{{62, top, width - 62 - 18, height - top - 48}, x, widened({0, highest}, 4)};
+  const Frame frame{{62, top, width - 62 - 22, height - top - 48}, x, widened({0, highest}, 4)};
   Svg out(width, height, {title, description});
   draw_axes(out, frame, {title, x_label, "Share of the group", x_unit, Unit::percent});
   draw_legend(out, {58, 30, width - 80, 0}, legend, Swatch::bar);
@@ -66,7 +66,7 @@ std::string Histogram::svg() const {
     const double at = frame.x()(std::clamp(threshold->at, x.low, x.high));
     out.line({at, top - 4}, {at, top + frame.area.height}, "reference");
     const bool to_left = at + text_width(threshold->label) > width - 10;
-    out.text({at, top - 8}, threshold->label, "strong", to_left ? "end" : "start");
+    out.text({at, top - 8}, threshold->label, "strong halo", to_left ? "end" : "start");
   }
   return out.finish();
 }

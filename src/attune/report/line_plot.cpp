@@ -12,9 +12,9 @@ namespace {
 
 struct EndLabel {
   std::string name;
-  std::size_t series;
-  Point end;     // of the line
-  double y = 0;  // of the text
+  std::optional<std::size_t> series;  // none: a reference line's
+  Point end = {};                     // of the line
+  double y = 0;                       // of the text
 };
 
 /// Moves labels apart until they are `gap` pixels from one another, within [top, bottom], keeping their order.
@@ -96,7 +96,7 @@ void draw_marks(Svg& svg, const Frame& frame, const std::vector<Mark>& marks) {
     const double right = frame.area.x + frame.area.width;
     const bool to_left = p.x + 10 + text_width(mark.label) > right;
     const double y = p.y - 10 > frame.area.y + 10 ? p.y - 10 : p.y + 20;
-    svg.text({to_left ? p.x - 4 : p.x + 4, y}, mark.label, "strong", to_left ? "end" : "start");
+    svg.text({to_left ? p.x - 4 : p.x + 4, y}, mark.label, "strong halo", to_left ? "end" : "start");
   }
 }
 
@@ -113,6 +113,10 @@ std::string LinePlot::svg() const {
                              [&](const Point& p) { return drawable(p, logarithmic_y); });
     if (last != series[i].points.rend()) labels.push_back({series[i].name, i, *last});
   }
+  for (const ReferenceLine& reference : references) {
+    label_room = std::max(label_room, text_width(reference.label) + 34);
+    labels.push_back({reference.label, {}, {data.x.high, reference.y}});
+  }
   const double top = title.empty() ? 14 : 40;
   const Frame frame{{62, top, width - 62 - label_room, height - top - 48}, data.x, data.y, logarithmic_y};
   Svg out(width, height, {title, description});
@@ -121,15 +125,14 @@ std::string LinePlot::svg() const {
   for (const ReferenceLine& reference : references) {
     const double y = frame.y()(reference.y);
     out.line({frame.area.x, y}, {right, y}, "reference");
-    out.text({frame.area.x + 6, y - 5}, reference.label, "label");
   }
   for (std::size_t i = 0; i < series.size(); ++i) draw_series(out, frame, series[i], i);
   for (EndLabel& label : labels) label.end = frame.at(label.end.x, std::clamp(label.end.y, data.y.low, data.y.high));
   spread(labels, 15, frame.area.y, frame.area.y + frame.area.height);
   for (const EndLabel& label : labels) {
     if (label.end.x < right - 1) out.line({label.end.x, label.end.y}, {right + 6, label.y}, "grid");
-    out.line({right + 8, label.y}, {right + 26, label.y}, series_line(label.series));
-    out.text({right + 31, label.y + 4}, label.name, series_colour(label.series) + " ctext");
+    out.line({right + 8, label.y}, {right + 26, label.y}, label.series ? series_line(*label.series) : "reference");
+    out.text({right + 31, label.y + 4}, label.name, label.series ? series_colour(*label.series) + " ctext" : "label");
   }
   draw_marks(out, frame, marks);
   return out.finish();

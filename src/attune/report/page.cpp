@@ -132,7 +132,8 @@ Html figure(const std::string& svg, std::string_view caption) {
 
 Html columns(const std::vector<Html>& blocks) {
   std::string out = "<div class=\"columns\">\n";
-  for (const Html& block : blocks) out += "<div>" + block.text() + "</div>\n";
+  for (const Html& block : blocks)
+    if (!block.empty()) out += "<div>" + block.text() + "</div>\n";
   return safe(out + "</div>\n");
 }
 

@@ -21,7 +21,7 @@ std::string ReliabilityDiagram::svg() const {
                           bins.size(), total, percent(ece))});
   const double top = 40, counts_height = 54;
   const double area_height = height - top - 48 - counts_height - 14;
-  const Frame frame{{62, top, width - 62 - 16, area_height}, {0, 1}, {0, 1}};
+  const Frame frame{{62, top, width - 62 - 24, area_height}, {0, 1}, {0, 1}};
   const Box counts{frame.area.x, top + area_height + 14, frame.area.width, counts_height};
   out.text({14, 20}, title, "title");
   for (const Tick& tick : ticks(frame.y(), Unit::percent, 5)) {

@@ -21,6 +21,7 @@ std::string_view plot_style() {
 .plot .value{font-size:11px;font-variant-numeric:tabular-nums}
 .plot .small{font-size:10px;fill:var(--soft)}
 .plot .strong{font-weight:600}
+.plot .halo{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}
 .plot .grid{stroke:var(--rule);stroke-width:1}
 .plot .axis{stroke:var(--faint);stroke-width:1}
 .plot .c0{--c:var(--s0)}.plot .c1{--c:var(--s1)}.plot .c2{--c:var(--s2)}.plot .c3{--c:var(--s3)}
@@ -71,7 +72,7 @@ nav a:hover{color:var(--accent);border-color:var(--accent)}
 .verdict{border-left:6px solid var(--v);background:var(--vb);border-radius:8px;padding:16px 20px;margin:0 0 18px}
 .verdict .word{display:block;font-weight:700;color:var(--v);font-size:13px;letter-spacing:.06em;text-transform:uppercase}
 .verdict .headline{font-size:21px;font-weight:650;line-height:1.35;margin:3px 0 6px;max-width:62ch}
-.verdict p{margin:4px 0;max-width:80ch}
+.verdict p{margin:5px 0;max-width:92ch}
 .good{--v:var(--good);--vb:var(--good-bg)}.warn{--v:var(--warn);--vb:var(--warn-bg)}.bad{--v:var(--bad);--vb:var(--bad-bg)}.note{--v:var(--accent);--vb:var(--note-bg)}
 .notice{border-left:4px solid var(--v);background:var(--vb);border-radius:6px;padding:8px 14px;margin:12px 0;max-width:84ch}
 .notice p{margin:4px 0}
@@ -90,10 +91,11 @@ caption{text-align:left;font-weight:600;padding:0 0 6px;font-size:14.5px}
 th,td{padding:6px 14px 6px 0;border-bottom:1px solid var(--rule);vertical-align:top;text-align:left}
 th{font-weight:600;color:var(--soft);font-size:13px;border-bottom:1.5px solid var(--faint);vertical-align:bottom}
 td.r,th.r{text-align:right}
+td.r{white-space:nowrap}
 th:not(:first-child),td:not(:first-child){padding-left:10px}
 tr.emphasis td{font-weight:650;background:var(--panel)}
-details{border:1px solid var(--rule);border-radius:8px;margin:10px 0;background:var(--paper)}
-details>summary{cursor:pointer;padding:9px 14px;font-weight:550;line-height:1.45}
+details{border:1px solid var(--rule);border-radius:8px;margin:7px 0;background:var(--paper)}
+details>summary{cursor:pointer;padding:7px 14px;font-weight:500;line-height:1.45}
 details>summary:hover{color:var(--accent)}
 details[open]>summary{border-bottom:1px solid var(--rule)}
 details>.inside{padding:8px 16px 12px}
