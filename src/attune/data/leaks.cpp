@@ -48,7 +48,7 @@ class LeakSearch {
     }
     std::int64_t count = 0;
     for (const auto& [value, parts] : parts_of) {
-      auto other = std::ranges::find_if(parts, [&](Part part) { return may_not_share(parts[0], part); });
+      auto other = std::ranges::find_if(parts, [&, first = parts[0]](Part part) { return may_not_share(first, part); });
       if (other == parts.end()) continue;
       ++count;
       example({kind + field, std::string(value), parts[0], *other});
