@@ -24,7 +24,7 @@ CONFORMANCE(activation) {
       expect_agrees({.run = [kind](auto in) { return activation(in[0], kind); },
                      .inputs = {random_tensor({rows, width}, 1, 1.5)},
                      .row_inputs = {0},
-                     .tolerance = 2e-7,
+                     .tolerance = 5e-7,
                      .gradient_tolerance = 5e-6});
   }
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "attune/kernels/cpu/elementwise-inl.h"
 #include "attune/kernels/workspace.h"
@@ -86,10 +87,41 @@ HWY_INLINE void sum_blocks_of_rows(std::int64_t rows, std::int64_t width, std::i
   map(sums_width, into, plus, into, sums);
 }
 
-/// The sum of a vector's lanes, as a number.
-template <class D>
-HWY_INLINE float sum_lanes(D d, hn::Vec<D> v) {
-  return hn::GetLane(hn::SumOfLanes(d, v));
+/// Sum over i of f(x[i]...) in f32, for n values: four chains, so that additions overlap.
+template <class F, class... In>
+HWY_INLINE float sum_of(std::int64_t n, const F& f, const In*... x) {
+  const F32 d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
+  std::int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    a = hn::Add(a, f(hn::LoadU(d, x + i)...));
+    b = hn::Add(b, f(hn::LoadU(d, x + i + lanes)...));
+    c = hn::Add(c, f(hn::LoadU(d, x + i + 2 * lanes)...));
+    e = hn::Add(e, f(hn::LoadU(d, x + i + 3 * lanes)...));
+  }
+  for (; i + lanes <= n; i += lanes) a = hn::Add(a, f(hn::LoadU(d, x + i)...));
+  if (i < n)
+    b = hn::Add(b, hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(n - i)), f(load_tail(x + i, n - i)...)));
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
+}
+
+/// The largest of n values; -infinity of none. A NaN may or may not be passed over.
+HWY_INLINE float largest_of(std::int64_t n, const float* x) {
+  const F32 d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  auto a = lowest, b = lowest;
+  std::int64_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    a = hn::Max(a, hn::LoadU(d, x + i));
+    b = hn::Max(b, hn::LoadU(d, x + i + lanes));
+  }
+  for (; i < n; i += lanes) {
+    const std::int64_t rest = std::min(lanes, n - i);
+    b = hn::Max(b, hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(rest)), load_tail(x + i, rest), lowest));
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(a, b)));
 }
 
 }  // namespace attune::kernels::HWY_NAMESPACE
