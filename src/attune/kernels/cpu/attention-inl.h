@@ -245,8 +245,12 @@ inline RowDropout row_dropout(const Problem& p, std::int64_t s, std::int64_t i, 
 template <bool values>
 HWY_INLINE void block_rows(const Problem& p, const AttentionWork& work, std::int64_t first, std::int64_t count,
                            const float* filler, const float** rows) {
-  for (std::int64_t j = 0; j < count; ++j)
-    rows[j] = values ? p.value(work.sequence, first + j, work.kv_head) : p.key(work.sequence, first + j, work.kv_head);
+  const std::int64_t stride = values ? p.v.token_stride : p.k.token_stride, page = p.pages.page_tokens;
+  for (std::int64_t j = 0; j < count;) {
+    const std::int64_t at = first + j, end = page == 0 ? count : std::min(count, j + page - at % page);
+    const float* row = values ? p.value(work.sequence, at, work.kv_head) : p.key(work.sequence, at, work.kv_head);
+    for (; j < end; ++j, row += stride) rows[j] = row;
+  }
   std::fill(rows + count, rows + key_block, filler);
 }
 

@@ -104,9 +104,9 @@ static void pack_block(const Attending& a, std::int64_t block, std::int64_t coun
   const float* rows[key_block];
   block_rows<false>(a.p, a.work, block, count, a.zeros, rows);
   pack_transposed(rows, padded(count), a.width, a.keys);
+  block_rows<true>(a.p, a.work, block, count, a.zeros, rows);
   for (std::int64_t j = 0; j < count; ++j)
-    pack_row(a.p.value(a.work.sequence, block + j, a.work.kv_head), a.p.v.width, a.value_width, 1.0f,
-             a.values + j * a.value_width);
+    pack_row(rows[j], a.p.v.width, a.value_width, 1.0f, a.values + j * a.value_width);
 }
 
 /// Rows [first, first + rows) of the piece, at most tile_rows, meet one block of keys.

@@ -1,0 +1,59 @@
+#include "attune/nn/cache/attention_cached.h"
+
+#include <cmath>
+
+#include "attune/autograd/tape.h"
+#include "attune/base/error.h"
+#include "attune/kernels/cpu/attention.h"
+
+namespace attune {
+
+Tensor attention_cached(const Tensor& q, const Offsets& queries, const CachedKeys& keys, const AttentionRule& rule) {
+  const CacheShape& shape = keys.cache.shape();
+  const auto count = static_cast<std::int64_t>(keys.handles.size());
+  check(q.rank() == 3 && q.dtype() == DType::F32 && q.dim(2) == shape.head_dim && q.dim(1) % shape.kv_heads == 0,
+        "attention_cached: q {} {} does not fit a cache of {} heads of {} f32 values", name_of(q.dtype()), q.shape(),
+        shape.kv_heads, shape.head_dim);
+  check(q.dim(2) <= 1 || q.stride(2) == 1, "attention_cached: the values of one head of {} are not adjacent",
+        q.shape());
+  check(queries.total() == q.dim(0) && queries.count() == count,
+        "attention_cached: {} sequences of {} queries for {} handles and q {}", queries.count(), queries.total(), count,
+        q.shape());
+  check(rule.dropout.rate == 0, "attention_cached: dropout is for training, the cache for decoding");
+  forbid_gradient("attention_cached", {q});
+
+  std::vector<std::int64_t> lengths, first_positions, page_starts = {0};
+  std::vector<const float*> key_pages, value_pages;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const KeyValueCache::Handle handle = keys.handles[static_cast<std::size_t>(i)];
+    const std::int64_t length = keys.cache.length(handle, keys.layer);
+    lengths.push_back(length);
+    first_positions.push_back(length - queries.length(i));
+    for (std::int64_t page = 0; page * shape.page_tokens < length; ++page) {
+      key_pages.push_back(keys.cache.page_keys(handle, page, keys.layer));
+      value_pages.push_back(keys.cache.page_values(handle, page, keys.layer));
+    }
+    page_starts.push_back(static_cast<std::int64_t>(key_pages.size()));
+  }
+  const Offsets key_offsets = Offsets::from_lengths(lengths);
+  Tensor y = Tensor::empty({q.dim(0), q.dim(1), shape.value_dim});
+  Tensor sums = Tensor::empty({q.dim(0), q.dim(1), 2});
+  auto pages_of = [&](std::int64_t width) {
+    return kernels::HeadRows<const float>{nullptr, shape.kv_heads, width, width, shape.page_tokens * width};
+  };
+  const kernels::AttentionProblem<float> problem = {
+      .q = {q.data<float>(), q.dim(1), q.dim(2), q.stride(0), q.stride(1)},
+      .k = pages_of(shape.head_dim),
+      .v = pages_of(shape.value_dim),
+      .query_starts = queries.starts(),
+      .key_starts = key_offsets.starts(),
+      .first_positions = first_positions,
+      .mask = rule.mask,
+      .scale = rule.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(2)))),
+      .pages = {key_pages, value_pages, page_starts, shape.page_tokens}};
+  kernels::attention(problem, {y.mutable_data<float>(), y.dim(1), y.dim(2), y.stride(0), y.stride(1)},
+                     sums.mutable_data<float>());
+  return y;
+}
+
+}  // namespace attune
