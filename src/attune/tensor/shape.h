@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -38,7 +39,8 @@ template <>
 struct fmt::formatter<attune::Shape> : fmt::formatter<fmt::string_view> {
   template <class Context>
   auto format(const attune::Shape& shape, Context& context) const {
-    // The base's own format() is defined in fmt/format.h, which few sources include.
-    return fmt::format_to(context.out(), "{}", shape.text());
+    // Not the base's format() nor fmt::format_to: clang finds them only where fmt/format.h is included.
+    const std::string text = shape.text();
+    return std::copy(text.begin(), text.end(), context.out());
   }
 };
