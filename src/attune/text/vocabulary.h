@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attune/text/json_view.h"
+#include "attune/text/string_table.h"
+
+namespace attune {
+
+/// Tokens and their ids, both ways. Ids may have holes.
+class Vocabulary {
+ public:
+  static constexpr std::int32_t none = -1;
+
+  /// From a tokenizer file's {"token": id, ...}. Throws Error on a token or an id given twice, or ids far beyond the
+  /// count.
+  static Vocabulary read(const JsonView& object);
+
+  std::int32_t find(std::string_view token) const {
+    const std::int32_t number = tokens_.find(token);
+    return number < 0 ? none : ids_[static_cast<std::size_t>(number)];
+  }
+  bool has(std::int32_t id) const { return id >= 0 && id < limit() && numbers_[static_cast<std::size_t>(id)] >= 0; }
+  /// The token of an id that the vocabulary has.
+  std::string_view token(std::int32_t id) const { return tokens_[numbers_[static_cast<std::size_t>(id)]]; }
+
+  std::int32_t size() const { return tokens_.size(); }                               // tokens
+  std::int32_t limit() const { return static_cast<std::int32_t>(numbers_.size()); }  // largest id + 1
+
+  /// As JSON, in the order of ids.
+  void write(std::string& json) const;
+
+ private:
+  StringTable tokens_;
+  std::vector<std::int32_t> ids_;      // [tokens], in the order of coming
+  std::vector<std::int32_t> numbers_;  // [limit], the token's number in tokens_, or -1
+};
+
+}  // namespace attune
