@@ -54,7 +54,7 @@ TEST(Duplicates, JaccardIndexIsThatOfTheShingles) {
 TEST(Duplicates, SearchFindsWhatComparingAllPairsFinds) {
   RandomStream random(RandomKey{7});
   std::vector<std::string> texts;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 20; ++i) {
     std::string base = words(random, 80);
     texts.push_back(base);
     for (int copy = 0; copy < 4; ++copy) {  // a few words changed: Jaccard indexes on both sides of the threshold
@@ -69,8 +69,8 @@ TEST(Duplicates, SearchFindsWhatComparingAllPairsFinds) {
     for (std::size_t j = i + 1; j < texts.size(); ++j)
       if (jaccard_of(texts[i], texts[j], 5) >= 0.8)
         all.insert({static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)});
-  EXPECT_GT(all.size(), 50u);
-  EXPECT_LT(all.size(), 600u);
+  EXPECT_GT(all.size(), 15u);
+  EXPECT_LT(all.size(), 200u);
   EXPECT_EQ(pairs_of(texts), all);
   int before = num_threads();
   set_num_threads(3);
