@@ -1,0 +1,26 @@
+#include "attune/bench/matmul.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "attune/base/error.h"
+#include "attune/base/threads.h"
+
+namespace attune::bench {
+namespace {
+
+TEST(BenchMatmul, StopsWhenAskedAndGivesTheThreadsBack) {
+  const int before = num_threads();
+  std::atomic<bool> cancel{true};
+  EXPECT_THROW(matmul([](const Measurement&) {}, attune::Run{.progress = {}, .cancel = &cancel}), Cancelled);
+  EXPECT_EQ(num_threads(), before);
+}
+
+TEST(BenchMeasurement, IsOneLineOfJsonWithTheAgreedKeys) {
+  EXPECT_EQ(json_line({"matmul", "4x768x3072", 2, 1.5, "GFLOP/s", 3.0}),
+            R"({"bench":"matmul","case":"4x768x3072","threads":2,"value":1.5,"unit":"GFLOP/s","limit":3.0})");
+}
+
+}  // namespace
+}  // namespace attune::bench

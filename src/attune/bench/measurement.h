@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace attune::bench {
+
+/// One line of `attune bench`: what this machine gave, and the most that it could give.
+struct Measurement {
+  std::string bench;  // "matmul"
+  std::string name;   // the case: "2048x768x768"
+  int threads = 1;
+  double value = 0;
+  std::string unit;  // "GFLOP/s"; more is better
+  double limit = 0;  // in the same unit, measured on this machine in the same run
+};
+
+using Report = std::function<void(const Measurement&)>;
+
+/// {"bench": .., "case": .., "threads": .., "value": .., "unit": .., "limit": ..}
+std::string json_line(const Measurement& m);
+/// The same for people, in columns.
+std::string text_line(const Measurement& m);
+std::string text_header();
+
+}  // namespace attune::bench
