@@ -106,30 +106,35 @@ void LinearWork::bias_gradient(const Tensor& dy, const Tensor& db) {
   dispatch("linear", dy.dtype(), [&]<class T>() { kernels::add_column_sums(rows_of<T>(dy), db.mutable_values<T>()); });
 }
 
-Tensor linear(const Tensor& x, const LinearWeight& weight, const Tensor& bias) {
+void check_linear(std::string_view operation, const Tensor& x, const LinearWeight& weight, const Tensor& bias) {
   const Tensor& w = weight.tensor();
   check(x.rank() >= 1 && x.width() == weight.in_features() && x.dtype() == w.dtype(),
-        "linear: x {} {} does not fit a weight {} {} with {} inputs", name_of(x.dtype()), x.shape(), name_of(w.dtype()),
-        w.shape(), weight.in_features());
-  check(!bias.defined() ||
-            (bias.shape() == Shape{weight.out_features()} && bias.dtype() == w.dtype() && bias.is_contiguous()),
-        "linear: bias {} does not fit a weight {} with {} outputs", bias.defined() ? bias.shape() : Shape{}, w.shape(),
-        weight.out_features());
+        "{}: x {} {} does not fit a weight {} {} with {} inputs", operation, name_of(x.dtype()), x.shape(),
+        name_of(w.dtype()), w.shape(), weight.in_features());
+  if (!bias.defined()) return;
+  check(bias.shape() == Shape{weight.out_features()} && bias.dtype() == w.dtype() && bias.is_contiguous(),
+        "{}: bias {} {} does not fit a weight {} {} with {} outputs", operation, name_of(bias.dtype()), bias.shape(),
+        name_of(w.dtype()), w.shape(), weight.out_features());
+}
+
+Tensor linear(const Tensor& x, const LinearWeight& weight, const Tensor& bias) {
+  check_linear("linear", x, weight, bias);
   std::vector<std::int64_t> sizes(x.shape().sizes().begin(), x.shape().sizes().end());
   sizes.back() = weight.out_features();
   Tensor y = Tensor::empty(Shape(sizes), x.dtype());
   LinearWork::forward(x, weight, bias, y);
-  return record("linear", y, {x, w, bias}, [x = x.detached(), weight](const Tensor& dy, Gradients& gradients) {
-    if (gradients.wanted(0)) {
-      Gradients::Target dx = gradients.target(0);
-      LinearWork::input_gradient(dy, weight, dx.tensor, !dx.fresh);
-    }
-    if (gradients.wanted(1)) {
-      Gradients::Target dw = gradients.target(1);
-      LinearWork::weight_gradient(dy, x, weight.in_by_out(), dw.tensor, !dw.fresh);
-    }
-    if (gradients.wanted(2)) LinearWork::bias_gradient(dy, gradients.accumulator(2));
-  });
+  return record("linear", y, {x, weight.tensor(), bias},
+                [x = x.detached(), weight](const Tensor& dy, Gradients& gradients) {
+                  if (gradients.wanted(0)) {
+                    Gradients::Target dx = gradients.target(0);
+                    LinearWork::input_gradient(dy, weight, dx.tensor, !dx.fresh);
+                  }
+                  if (gradients.wanted(1)) {
+                    Gradients::Target dw = gradients.target(1);
+                    LinearWork::weight_gradient(dy, x, weight.in_by_out(), dw.tensor, !dw.fresh);
+                  }
+                  if (gradients.wanted(2)) LinearWork::bias_gradient(dy, gradients.accumulator(2));
+                });
 }
 
 }  // namespace attune

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "attune/kernels/matrix.h"
 #include "attune/tensor/tensor.h"
@@ -36,6 +37,9 @@ class LinearWeight {
 /// order: a row gives the same bits whatever else is in the batch. The gradient of the weight is added straight into
 /// its accumulated gradient. Throws Error where shapes or types do not fit.
 Tensor linear(const Tensor& x, const LinearWeight& weight, const Tensor& bias = {});
+
+/// Throws Error in the name of `operation` where x, weight and bias do not fit.
+void check_linear(std::string_view operation, const Tensor& x, const LinearWeight& weight, const Tensor& bias);
 
 /// The arithmetic of linear() without the tape, for operations that are fused with it. All matrices of one type.
 struct LinearWork {
