@@ -42,6 +42,7 @@ float read(const float* from, std::int64_t count) {
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   V s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
   for (std::int64_t i = 0; i + 4 * lanes <= count; i += 4 * lanes) {
+    for (std::int64_t j = 0; j < 4 * lanes; j += 16) __builtin_prefetch(from + i + j + 512);
     s0 = hn::Add(s0, hn::LoadU(d, from + i));
     s1 = hn::Add(s1, hn::LoadU(d, from + i + lanes));
     s2 = hn::Add(s2, hn::LoadU(d, from + i + 2 * lanes));
