@@ -31,7 +31,7 @@ void draw_axes(Svg& svg, const Frame& frame, const AxisTexts& texts) {
     svg.line({area.x, y}, {right, y}, "grid");
     svg.text({area.x - 7, y + 4}, tick.label, "tick", "end");
   }
-  for (const Tick& tick : ticks(frame.x(), texts.x_unit, area.width < 340 ? 5 : 8)) {
+  for (const Tick& tick : ticks(frame.x(), texts.x_unit, area.width < 340 ? 5 : area.width < 440 ? 6 : 8)) {
     const double x = frame.x()(tick.at);
     svg.line({x, bottom}, {x, bottom + 4}, "axis");
     svg.text({x, bottom + 17}, tick.label, "tick", "middle");

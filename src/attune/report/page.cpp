@@ -111,9 +111,14 @@ Html table(const Table& table) {
   table.check_shape();
   std::string out = "<div class=\"scroll\"><table>\n";
   if (!table.caption.empty()) out += "<caption>" + escaped(table.caption) + "</caption>\n";
-  out += "<thead><tr>";
-  for (const Column& column : table.columns) out += cell("th", column, column.name);
-  out += "</tr></thead>\n<tbody>\n";
+  bool named = false;
+  for (const Column& column : table.columns) named |= !column.name.empty();
+  if (named) {
+    out += "<thead><tr>";
+    for (const Column& column : table.columns) out += cell("th", column, column.name);
+    out += "</tr></thead>\n";
+  }
+  out += "<tbody>\n";
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     bool emphasis = false;
     for (const std::size_t row : table.emphasis) emphasis |= row == r;

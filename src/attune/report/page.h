@@ -40,7 +40,7 @@ Html numbered_list(const std::vector<std::string>& items);
 Html code_block(std::string_view code);
 /// A document's own text: kept line by line, in a box that scrolls.
 Html document_text(std::string_view text);
-Html table(const Table& table);
+Html table(const Table& table);  // without a head where no column has a name
 /// An <svg> element made by this room's plots, with words under it.
 Html figure(const std::string& svg, std::string_view caption = "");
 /// Blocks beside each other where the screen is wide enough.

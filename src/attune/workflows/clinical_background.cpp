@@ -55,9 +55,9 @@ Html facts_table(const std::vector<ClinicalReport::Fact>& facts) {
   return report::table(table);
 }
 
-std::string joined(const std::vector<std::string>& names) {
+std::string joined(const std::vector<std::string>& names, const std::string& between) {
   std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  for (const std::string& name : names) out += (out.empty() ? "" : between) + name;
   return out;
 }
 
@@ -78,7 +78,7 @@ report::Section training_section(const ClinicalReport& report) {
 report::Section data_section(const ClinicalReport& report) {
   const bool grouped = !report.group_fields.empty();
   Table parts{.columns = {{"part", Align::left}, {"documents"}}, .rows = {}};
-  if (grouped) parts.columns.push_back({joined(report.group_fields) + " groups"});
+  if (grouped) parts.columns.push_back({joined(report.group_fields, ", ") + " groups"});
   for (const std::string& label : report.labels) parts.columns.push_back({label});
   parts.columns.push_back({"no category"});
   for (const auto& part : report.parts) {
@@ -88,11 +88,11 @@ report::Section data_section(const ClinicalReport& report) {
     row.push_back(with_thousands(part.uncategorised));
     parts.rows.push_back(std::move(row));
   }
-  std::string how =
-      grouped ? "No " + joined(report.group_fields) + " lies in two parts" : "The documents were divided by id alone";
+  std::string how = grouped ? "No " + joined(report.group_fields, " or ") + " lies in two parts"
+                            : "The documents were divided by id alone";
   if (!report.held_out_fields.empty())
-    how += "; the unfamiliar test shares no " + joined(report.held_out_fields) + " with training, either";
-  Html body = report::prose(how + ". Labels are balanced across the parts.");
+    how += "; the unfamiliar test shares no " + joined(report.held_out_fields, " or ") + " with training";
+  Html body = report::prose(how + ".");
   body += report::table(parts);
 
   Table leaks{.columns = {{"check", Align::left}, {"found"}, {"result", Align::left}, {"", Align::left}},

@@ -61,7 +61,7 @@ struct ClinicalReport {
   std::vector<NamedCurve> risk_coverage;
 
   struct Routed {
-    std::string name;                                 // a slice, or "no category"
+    std::string name;                                      // a slice, or "no category"
     std::int64_t documents = 0, automatic = 0, wrong = 0;  // wrong: of the automatic ones
   };
   std::vector<Routed> routed;  // the first one is all test documents
