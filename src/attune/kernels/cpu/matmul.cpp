@@ -20,8 +20,9 @@ std::size_t bytes(std::int64_t floats) { return static_cast<std::size_t>(floats)
 constexpr std::int64_t block_rows = 144;
 // Panels of C at once: with as many rows they stay in the cache between the passes over k.
 constexpr std::int64_t block_panels = 32;
-// Rows of C at once where B is packed on the way: many, because each part of B is packed once for them.
-constexpr std::int64_t block_rows_once = 2048;
+// The same where B is packed on the way, a few panels at a time (so that more of each row is read at once): once for
+// all rows.
+constexpr std::int64_t block_rows_once = 384, panels_once = 4;
 constexpr std::int64_t line = 16;  // floats of a cache line
 // How far ahead to ask for rows that lie apart in memory, which the processor does not foresee.
 constexpr std::int64_t prefetch_rows = 8;
@@ -80,8 +81,8 @@ void pack(const Matrix<float>& b, float* to) {
 
 /// The parts of A and B that a task works on, laid out as the tiles want them. One a thread, kept.
 struct alignas(64) Blocks {
-  float a[block_rows * block_row_stride];
-  float b[block_panels * panel_width * block_depth];
+  float a[block_rows_once * block_row_stride];
+  float b[panels_once * panel_width * block_depth];
 };
 Blocks& blocks_of_thread() {
   thread_local const std::unique_ptr<Blocks> blocks(new Blocks);
@@ -150,8 +151,6 @@ void run(const Work& w, MatmulKernels::Kernel kernel, const Tile& tile, std::int
 struct Pass {
   std::int64_t k, depth;
   bool first;
-  const float* b;         // of the first panel
-  std::int64_t b_stride;  // from one panel to the next
 };
 
 /// Copies a block of A, each tile as [depth, kRows]. Row by row of A's transpose, as they lie in memory. A tile with
@@ -192,10 +191,31 @@ void prefetch_tile(const Work& w, std::int64_t panel, Range rows) {
     for (std::int64_t j = 0; j < panel_width; j += line) __builtin_prefetch(w.c[i] + panel * panel_width + j, 1);
 }
 
-/// Asks for the `part`-th of `parts` of a panel's part, into the second cache.
-void prefetch_panel(const float* b, std::int64_t depth, std::int64_t part, std::int64_t parts) {
-  const std::int64_t all = depth * panel_width / line;
-  for (std::int64_t i = all * part / parts; i < all * (part + 1) / parts; ++i) __builtin_prefetch(b + i * line, 0, 2);
+/// Asks for a tile's share (the i-th of n) of what the panel after `panel` is read from, into the second cache.
+void prefetch_next_panel(const Work& w, std::int64_t panel, Range panels, const Pass& pass, Range i_of_n) {
+  if (++panel >= panels.end) return;
+  const std::int64_t i = i_of_n.begin, n = i_of_n.end;
+  if (w.b.packed) {
+    const float* b = w.b.packed->panel(panel) + pass.k * panel_width;
+    const std::int64_t all = pass.depth * panel_width / line;
+    for (std::int64_t j = all * i / n; j < all * (i + 1) / n; ++j) __builtin_prefetch(b + j * line, 0, 2);
+  } else if (w.b.matrix->column_stride == 1 && (panel - panels.begin) % panels_once == 0) {
+    const std::int64_t stride = w.b.matrix->row_stride;
+    const float* b = w.b.matrix->data + pass.k * stride + panel * panel_width;
+    for (std::int64_t k = pass.depth * i / n; k < pass.depth * (i + 1) / n; ++k)
+      for (std::int64_t j = 0; j < panels_once * panel_width; j += line) __builtin_prefetch(b + k * stride + j, 0, 2);
+  }
+}
+
+/// Panel `panel`'s part for this pass, packed.
+const float* panel_part(const Work& w, std::int64_t panel, Range panels, const Pass& pass) {
+  if (w.b.packed) return w.b.packed->panel(panel) + pass.k * panel_width;
+  float* b = blocks_of_thread().b;
+  const std::int64_t stride = panel_width * pass.depth, i = (panel - panels.begin) % panels_once;
+  if (i == 0)
+    pack_panels(*w.b.matrix, {panel, std::min(panel + panels_once, panels.end)}, {pass.k, pass.k + pass.depth}, b,
+                stride);
+  return b + i * stride;
 }
 
 /// One block of A times panels of B for one pass over k; panel by panel, so that a panel's part is read from the first
@@ -212,50 +232,39 @@ void multiply_block(const Work& w, Range tiles, Range panels, const Pass& pass) 
     copy_columns<most_rows / 2>(w, tiles, pass, a);
   const std::int64_t first_row = w.tiles.begin(tiles.begin);
   for (std::int64_t panel = panels.begin; panel < panels.end; ++panel) {
-    const float* b = pass.b + (panel - panels.begin) * pass.b_stride;
+    Tile tile{};
+    tile.b = panel_part(w, panel, panels, pass);
+    tile.depth = pass.depth;
     for (std::int64_t i = tiles.begin; i < tiles.end; ++i) {
       const Range rows = w.tiles.range(i);
-      Tile tile{};
       tile.a =
           a + (columns ? (i - tiles.begin) * pass.depth * w.kernels.rows : (rows.begin - first_row) * block_row_stride);
-      tile.b = b;
-      tile.depth = pass.depth;
       place(w, panel, rows.begin, pass.first, tile);
       if (i + 1 < tiles.end) prefetch_tile(w, panel, w.tiles.range(i + 1));
-      if (panel + 1 < panels.end) prefetch_panel(b + pass.b_stride, pass.depth, i - tiles.begin, tiles.size());
+      prefetch_next_panel(w, panel, panels, pass, {i - tiles.begin, tiles.size()});
       run(w, kernels[rows.size() - 1], tile, panel, rows.size());
     }
   }
 }
 
-/// C's tiles x panels over all of k.
+/// C's tiles x panels over all of k: no more rows than a block of A has.
 void multiply(const Work& w, Range tiles, Range panels) {
-  const Cut passes(w.a.columns, block_depth), blocks(tiles.size(), block_rows / w.kernels.rows);
-  for (std::int64_t i = 0; i < passes.count; ++i) {
-    Pass pass{passes.begin(i), passes.size(i), i == 0, nullptr, 0};
-    if (w.b.packed) {
-      pass.b = w.b.packed->panel(panels.begin) + pass.k * panel_width;
-      pass.b_stride = w.b.packed->rows() * panel_width;
-    } else {
-      float* b = blocks_of_thread().b;
-      pass.b = b;
-      pass.b_stride = pass.depth * panel_width;
-      pack_panels(*w.b.matrix, panels, passes.range(i), b, pass.b_stride);
-    }
-    for (std::int64_t block = 0; block < blocks.count; ++block)
-      multiply_block(w, {tiles.begin + blocks.begin(block), tiles.begin + blocks.range(block).end}, panels, pass);
-  }
+  const Cut passes(w.a.columns, block_depth);
+  for (std::int64_t i = 0; i < passes.count; ++i)
+    multiply_block(w, tiles, panels, {passes.begin(i), passes.size(i), i == 0});
 }
 
 /// How C is cut into tasks does not show in its bits: only speed and balance count.
 void multiply_blocks(const Work& w) {
   const std::int64_t threads = num_threads(), all_panels = divide_up(w.c.width, panel_width);
-  std::int64_t row_parts = divide_up(w.c.count, w.b.packed ? block_rows : block_rows_once);
-  std::int64_t panel_parts = divide_up(all_panels, block_panels);
+  const std::int64_t most_tiles = (w.b.packed ? block_rows : block_rows_once) / w.kernels.rows;
+  std::int64_t row_parts = divide_up(w.tiles.count, most_tiles);
+  std::int64_t panel_parts = divide_up(all_panels, w.b.packed ? block_panels : all_panels);
   if (threads > 1) {
-    // At least four tasks a thread where they stay worth the trip: 2^20 multiplications or more.
-    std::int64_t worth = w.c.count * w.c.width * std::max<std::int64_t>(1, w.a.columns) >> 20;
-    std::int64_t wanted = std::min(worth, 4 * threads);
+    // Tasks that are worth the trip multiply 2^20 pairs or more. Four a thread balance well; but where B is packed on
+    // the way, each copies A again.
+    const std::int64_t worth = w.c.count * w.c.width * std::max<std::int64_t>(1, w.a.columns) >> 20;
+    const std::int64_t wanted = std::min(worth, w.b.packed ? 4 * threads : threads);
     while (row_parts * panel_parts < wanted && panel_parts < divide_up(all_panels, 8)) ++panel_parts;
     while (row_parts * panel_parts < wanted && row_parts < divide_up(w.tiles.count, 2)) ++row_parts;
     while (row_parts * panel_parts < wanted && panel_parts < all_panels) ++panel_parts;
@@ -337,7 +346,10 @@ void matmul(const Matrix<float>& a, const PackedMatrix& b, const Rows<float>& c,
 void matmul(const Matrix<float>& a, const Matrix<float>& b, const Rows<float>& c, const MatmulStart<float>& start) {
   check_sizes(a, b.rows, b.columns, c);
   if (c.count == 0 || c.width == 0) return;
-  multiply_blocks({a, {nullptr, &b}, c, start});
+  if (c.count <= block_rows_once)
+    multiply_blocks({a, {nullptr, &b}, c, start});
+  else
+    matmul(a, PackedMatrix(b), c, start);
 }
 
 }  // namespace attune::kernels

@@ -41,7 +41,8 @@ class PackedMatrix {
 /// Error where sizes do not fit.
 void matmul(const Matrix<float>& a, const PackedMatrix& b, const Rows<float>& c, const MatmulStart<float>& start = {});
 
-/// The same for an operand that is used once: packs it into memory of the allocator's first.
+/// The same for an operand that is used once: packs it panel by panel on the way or, for many rows, into memory of the
+/// allocator's first.
 void matmul(const Matrix<float>& a, const Matrix<float>& b, const Rows<float>& c, const MatmulStart<float>& start = {});
 
 }  // namespace attune::kernels
