@@ -72,7 +72,7 @@ Tensor linear_cross_entropy(const Tensor& x, const LinearWeight& weight, const T
 
   Fused fused;
   if (needs_gradient(x)) fused.dx = Tensor::like(x);
-  if (needs_gradient(weight.tensor())) fused.dw = Tensor::like(weight.tensor());  // the first chunk writes it
+  if (needs_gradient(weight.tensor())) fused.dw = Tensor::zeros(weight.tensor().shape(), x.dtype());
   if (bias.defined() && needs_gradient(bias)) fused.db = Tensor::zeros(bias.shape(), x.dtype());
 
   const std::int64_t rows = x.dim(0),
