@@ -96,10 +96,10 @@ class Writer {
   RandomStream& random_;
 };
 
-// An opening or closing sentence. Unfamiliar templates say it in other words in one of two cases.
+// An opening or closing sentence. Unfamiliar templates say it in other words in one of four cases.
 string Writer::act(string_view which, Category category, const Family& family, const Facts& facts) {
   string table = string(which) + "_" + string(label(category));
-  if (family.unfamiliar && chance(random_, 55)) table = "new_" + table;
+  if (family.unfamiliar && chance(random_, 25)) table = "new_" + table;
   return sentence(table, facts);
 }
 
@@ -193,7 +193,7 @@ string Writer::foreign(int tokens) {
   Facts then = facts_;
   set_dates(then, facts_.today - 20 - static_cast<int>(random_.below(500)), random_);
   then.fixed["someday"] = then.fixed["today"];
-  string begin = sentence(unfamiliar && chance(random_, 60) ? "new_quote_begin" : "quote_begin", then) + "\n", out;
+  string begin = sentence(unfamiliar && chance(random_, 40) ? "new_quote_begin" : "quote_begin", then) + "\n", out;
   then.fixed.erase("someday");
   if (!order_.earlier.empty() && chance(random_, 40)) {
     out += order_.earlier[static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(order_.earlier.size())))];
@@ -221,7 +221,7 @@ string Writer::foreign(int tokens) {
 // How much of the document is another's: nothing, or a fifth to a half.
 std::vector<string> Writer::quotations(int budget) {
   std::vector<string> quoted;
-  int percent = (order_.tokens < 90 ? 10 : order_.tokens < 400 ? 27 : 48) + (family_.unfamiliar ? 7 : 0);
+  int percent = (order_.tokens < 90 ? 10 : order_.tokens < 400 ? 27 : 48) + (family_.unfamiliar ? 14 : 0);
   if (!chance(random_, percent)) return quoted;
   int share = budget * static_cast<int>(20 + random_.below(33)) / 100, pieces = 1 + share / 700;
   for (int i = 0; i < pieces; ++i) quoted.push_back(foreign(share / pieces));
@@ -267,7 +267,7 @@ void Writer::arrange(string opening, string closing, const std::vector<string>& 
 Content Writer::write() {
   Content content;
   content.brief = order_.tokens < 60;
-  if (!content.brief || chance(random_, 50))
+  if (!chance(random_, content.brief ? 50 : 25))
     content.title = tidied(grammar_.make(family_.titles, facts_, random_), false);
   string opening = act("open", order_.category, family_, facts_), closing;
   if (order_.tokens > 120 && chance(random_, 35)) opening += " " + act("open", order_.category, family_, facts_);

@@ -149,7 +149,7 @@ void Corpus::plan_unrelated(bool reserved, int count) {
   }
 }
 
-// A source has about six of ten familiar templates. Papers of one category are somewhat more usual than shared ones.
+// A source has about six of ten familiar templates. Three papers of five are shared ones.
 const Family& Corpus::family_for(Category category, bool reserved, int source, RandomStream& random) {
   std::vector<const Family*> own, shared;
   int index = 0;
@@ -160,7 +160,7 @@ const Family& Corpus::family_for(Category category, bool reserved, int source, R
     if (family.category == category) own.push_back(&family);
     if (family.category == Category::none) shared.push_back(&family);
   }
-  bool plain = own.empty() || random.below(100) < (reserved ? 48 : 38);
+  bool plain = own.empty() || random.below(100) < (reserved ? 48 : 60);
   return *one_of(plain ? shared : own, random);
 }
 

@@ -13,7 +13,6 @@ seed = 1
 train = "split"                # the directory that `attune split` made
 text_field = "text"
 label_field = "label"
-group_fields = ["patient", "template", "source"]
 
 [model]
 architecture = "bert"
@@ -39,7 +38,7 @@ warmup_steps = 100
 weight_decay = 0.05
 dropout = 0.1
 label_smoothing = 0.05
-early_stopping = "macro_f1"
+early_stopping = { metric = "macro_f1", patience = 3 }
 )";
 
 constexpr std::string_view kRulesToml =
