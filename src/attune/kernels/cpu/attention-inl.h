@@ -176,11 +176,12 @@ HWY_INLINE Vector load_blocks(const float* const* rows, std::int64_t c) {
 /// `columns` rows (a multiple of the vector width) of `width` values, transposed: out[c * key_block + j] = rows[j][c].
 static HWY_NOINLINE void pack_transposed(const float* const* rows, std::int64_t columns, std::int64_t width,
                                          float* HWY_RESTRICT out) {
-  std::int64_t c = 0;
+  std::int64_t whole = 0;
 #if HWY_TARGET != HWY_SCALAR
   const hn::Repartition<std::uint64_t, Floats> pairs;
-  for (; c + 4 <= width; c += 4) {
-    for (std::int64_t j = 0; j < columns; j += lanes) {
+  whole = width / 4 * 4;
+  for (std::int64_t j = 0; j < columns; j += lanes) {
+    for (std::int64_t c = 0; c < whole; c += 4) {
       const Vector v0 = load_blocks(rows + j, c), v1 = load_blocks(rows + j + 1, c);
       const Vector v2 = load_blocks(rows + j + 2, c), v3 = load_blocks(rows + j + 3, c);
       const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(floats, v0, v1));
@@ -195,12 +196,9 @@ static HWY_NOINLINE void pack_transposed(const float* const* rows, std::int64_t 
     }
   }
 #endif
-  for (; c < width; ++c)
+  for (std::int64_t c = whole; c < width; ++c)
     for (std::int64_t j = 0; j < columns; ++j) out[c * key_block + j] = rows[j][c];
 }
-
-// ---- dropout
-// -----------------------------------------------------------------------------------------------------------------
 
 /// One row's place in the generator, and what it does to weights.
 struct RowDropout {

@@ -9,6 +9,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attune/kernels/cpu/attention.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -61,7 +62,7 @@ HWY_INLINE void merge_scores(float* HWY_RESTRICT scores, std::int64_t seen, cons
 /// number of visible keys never falls from row to row.
 struct Attending {
   const Problem& p;
-  const AttentionWork& work;
+  AttentionWork work;
   std::int64_t group, rows, width, value_width;  // value_width: padded
   float *queries, *keys, *values, *scores, *weighted, *sums, *largest, *zeros, *multipliers;
   std::int64_t* visible;
@@ -101,12 +102,24 @@ struct Attending {
 };
 
 static void pack_block(const Attending& a, std::int64_t block, std::int64_t count) {
-  const float* rows[key_block];
+  const float* rows[key_block] = {};
   block_rows<false>(a.p, a.work, block, count, a.zeros, rows);
   pack_transposed(rows, padded(count), a.width, a.keys);
   block_rows<true>(a.p, a.work, block, count, a.zeros, rows);
   for (std::int64_t j = 0; j < count; ++j)
     pack_row(rows[j], a.p.v.width, a.value_width, 1.0f, a.values + j * a.value_width);
+}
+
+/// Asks memory for a later block, in the order of its addresses: where a few queries read a long cache, that is the
+/// limit.
+static void ask_for_block(const Attending& a, std::int64_t block, std::int64_t count) {
+  const float* rows[key_block] = {};
+  block_rows<false>(a.p, a.work, block, count, a.zeros, rows);
+  for (std::int64_t j = 0; j < count; ++j)
+    for (std::int64_t c = 0; c < a.p.k.width; c += 16) hwy::Prefetch(rows[j] + c);
+  block_rows<true>(a.p, a.work, block, count, a.zeros, rows);
+  for (std::int64_t j = 0; j < count; ++j)
+    for (std::int64_t c = 0; c < a.p.v.width; c += 16) hwy::Prefetch(rows[j] + c);
 }
 
 /// Rows [first, first + rows) of the piece, at most tile_rows, meet one block of keys.
@@ -140,25 +153,31 @@ static void attend_block(const Attending& a, std::int64_t block, std::int64_t fi
                1, a.value_width);
 }
 
-void attend(const Problem& p, const AttentionWork& work, const HeadRows<float>& y, float* sums_out) {
+static void write_rows(const Attending& a, const HeadRows<float>& y, float* sums) {
+  for (std::int64_t row = 0; row < a.rows; ++row) {
+    const std::int64_t token = a.p.query_starts[static_cast<std::size_t>(a.work.sequence)] + a.query(row);
+    const float sum = sum_of_lanes(hn::Load(floats, a.sums + row * lanes));
+    float* weighted = a.weighted + row * a.value_width;
+    pack_row(weighted, a.value_width, a.value_width, sum == 0 ? 0.0f : 1.0f / sum, weighted);
+    std::memcpy(y.at(token, a.head(row)), weighted, static_cast<std::size_t>(a.p.v.width) * sizeof(float));
+    float* both = sums + (token * a.p.q.heads + a.head(row)) * 2;
+    both[0] = a.largest[row] == -HUGE_VALF ? 0.0f : a.largest[row];
+    both[1] = sum;
+  }
+}
+
+void attend(const Problem& p, const AttentionWork& work, const HeadRows<float>& y, float* sums) {
   Scratch scratch;
   const Attending a(p, work, scratch);
   const std::int64_t last = a.visible[a.rows - 1];
   for (std::int64_t block = 0; block < last; block += key_block) {
     pack_block(a, block, std::min(key_block, last - block));
+    if (a.rows <= tile_rows)
+      ask_for_block(a, block + key_block, std::clamp<std::int64_t>(last - block - key_block, 0, key_block));
     for (std::int64_t first = 0; first < a.rows; first += tile_rows)
       attend_block(a, block, first, std::min<std::int64_t>(tile_rows, a.rows - first));
   }
-  for (std::int64_t row = 0; row < a.rows; ++row) {
-    const std::int64_t token = p.query_starts[static_cast<std::size_t>(work.sequence)] + a.query(row);
-    const float sum = sum_of_lanes(hn::Load(floats, a.sums + row * lanes));
-    float* weighted = a.weighted + row * a.value_width;
-    pack_row(weighted, a.value_width, a.value_width, sum == 0 ? 0.0f : 1.0f / sum, weighted);
-    std::memcpy(y.at(token, a.head(row)), weighted, static_cast<std::size_t>(p.v.width) * sizeof(float));
-    float* both = sums_out + (token * p.q.heads + a.head(row)) * 2;
-    both[0] = a.largest[row] == -HUGE_VALF ? 0.0f : a.largest[row];
-    both[1] = sum;
-  }
+  write_rows(a, y, sums);
 }
 
 /// Weights of queries [work.first, + work.queries) for the group's heads; `range` says where in `weights` they stand.

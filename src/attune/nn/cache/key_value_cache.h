@@ -14,7 +14,7 @@ namespace attune {
 struct CacheShape {
   std::int64_t layers = 0, kv_heads = 0, head_dim = 0;
   std::int64_t value_dim = 0;     // 0: head_dim
-  std::int64_t page_tokens = 32;  // a page holds all layers' rows of so many tokens
+  std::int64_t page_tokens = 64;  // a page holds all layers' rows of so many tokens
 };
 
 /// The keys and values of sequences that are being decoded, f32, in pages (Kwon et al. 2023, "PagedAttention"). A fork
