@@ -58,6 +58,17 @@ HWY_INLINE void merge_scores(float* HWY_RESTRICT scores, std::int64_t seen, cons
   hn::Store(sums, floats, row.sums);
 }
 
+/// Asks memory for a block of keys and values, in the order of its addresses.
+static void ask_for_block(const Problem& p, const AttentionWork& work, std::int64_t block, std::int64_t count) {
+  const float* rows[key_block] = {};
+  block_rows<false>(p, work, block, count, nullptr, rows);
+  for (std::int64_t j = 0; j < count; ++j)
+    for (std::int64_t c = 0; c < p.k.width; c += 16) hwy::Prefetch(rows[j] + c);
+  block_rows<true>(p, work, block, count, nullptr, rows);
+  for (std::int64_t j = 0; j < count; ++j)
+    for (std::int64_t c = 0; c < p.v.width; c += 16) hwy::Prefetch(rows[j] + c);
+}
+
 /// The state of one piece of work: rows are its queries times the query heads of the group, query-major, so that the
 /// number of visible keys never falls from row to row.
 struct Attending {
@@ -84,6 +95,7 @@ struct Attending {
     zeros = scratch.take(width);
     multipliers = scratch.take(key_block);
     visible = scratch.take<std::int64_t>(rows);
+    ask_for_block(p, work, 0, std::min(key_block, p.keys(work.sequence)));
     std::fill_n(weighted, rows * value_width, 0.0f);
     std::fill_n(sums, rows * lanes, 0.0f);
     std::fill_n(largest, rows, -HUGE_VALF);
@@ -108,18 +120,6 @@ static void pack_block(const Attending& a, std::int64_t block, std::int64_t coun
   block_rows<true>(a.p, a.work, block, count, a.zeros, rows);
   for (std::int64_t j = 0; j < count; ++j)
     pack_row(rows[j], a.p.v.width, a.value_width, 1.0f, a.values + j * a.value_width);
-}
-
-/// Asks memory for a later block, in the order of its addresses: where a few queries read a long cache, that is the
-/// limit.
-static void ask_for_block(const Attending& a, std::int64_t block, std::int64_t count) {
-  const float* rows[key_block] = {};
-  block_rows<false>(a.p, a.work, block, count, a.zeros, rows);
-  for (std::int64_t j = 0; j < count; ++j)
-    for (std::int64_t c = 0; c < a.p.k.width; c += 16) hwy::Prefetch(rows[j] + c);
-  block_rows<true>(a.p, a.work, block, count, a.zeros, rows);
-  for (std::int64_t j = 0; j < count; ++j)
-    for (std::int64_t c = 0; c < a.p.v.width; c += 16) hwy::Prefetch(rows[j] + c);
 }
 
 /// Rows [first, first + rows) of the piece, at most tile_rows, meet one block of keys.
@@ -172,8 +172,9 @@ void attend(const Problem& p, const AttentionWork& work, const HeadRows<float>& 
   const std::int64_t last = a.visible[a.rows - 1];
   for (std::int64_t block = 0; block < last; block += key_block) {
     pack_block(a, block, std::min(key_block, last - block));
+    // Where a few queries read a long cache, memory is the limit.
     if (a.rows <= tile_rows)
-      ask_for_block(a, block + key_block, std::clamp<std::int64_t>(last - block - key_block, 0, key_block));
+      ask_for_block(p, work, block + key_block, std::clamp<std::int64_t>(last - block - key_block, 0, key_block));
     for (std::int64_t first = 0; first < a.rows; first += tile_rows)
       attend_block(a, block, first, std::min<std::int64_t>(tile_rows, a.rows - first));
   }

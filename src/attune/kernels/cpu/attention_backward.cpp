@@ -84,8 +84,8 @@ static void pack_block(const Retracing& r, std::int64_t block, std::int64_t coun
   for (std::int64_t j = 0; j < count; ++j) pack_row(rows[j], r.p.q.width, r.width, 1.0f, r.keys + j * r.width);
   block_rows<true>(r.p, r.work, block, count, r.zeros, rows);
   pack_transposed(rows, padded(count), r.p.v.width, r.values_across);
-  std::fill_n(r.dkeys, key_block * r.width, 0.0f);
-  std::fill_n(r.dvalues, key_block * r.value_width, 0.0f);
+  std::fill_n(r.dkeys, count * r.width, 0.0f);
+  std::fill_n(r.dvalues, count * r.value_width, 0.0f);
 }
 
 /// In: scores and dL/dweight of one row. Out: its weights (after dropout) and dL/dscore; 0 where it does not see.
