@@ -48,7 +48,8 @@ TEST(Tokenizer, BatchGivesWhatSinglesGiveWhateverTheThreads) {
     const Tokenizer tokenizer = golden_tokenizer(name);
     std::vector<std::string> texts;
     for (int i = 0; i < 200; ++i) texts.push_back("text " + std::to_string(i * i) + " é中 lower wider <mask> it's");
-    std::vector<TextPair> inputs(texts.begin(), texts.end());
+    std::vector<TextPair> inputs;
+    for (const std::string& text : texts) inputs.push_back({text});
     for (int threads : {1, 3}) {
       set_num_threads(threads);
       const std::vector<Encoding> batch = tokenizer.encode_batch(inputs);
