@@ -42,8 +42,19 @@ macro(attune_add_rooms)
   endforeach()
 endmacro()
 
-# The harness (src/attune/conformance) is linked into every test program; test_ops is also what attune-conformance runs. A test
-# program links its own room, those below it, and what the harness needs (up to autograd): a room above can't break its build.
+# Whether one of the tests uses the harness (src/attune/conformance), which needs the rooms up to autograd.
+function(attune_uses_harness tests result)
+  set(${result} FALSE PARENT_SCOPE)
+  foreach(test IN LISTS tests)
+    file(STRINGS ${test} includes REGEX "#include \"attune/conformance/")
+    if(includes)
+      set(${result} TRUE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+# A test program links its own room and those below it, so that a room above can't break its build. That of `ops` is called
+# attune-conformance.
 macro(attune_add_tests)
   find_package(GTest REQUIRED)
   file(GLOB harness CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/attune/conformance/*.cpp)
@@ -57,12 +68,17 @@ macro(attune_add_tests)
       if(room STREQUAL ops)
         set(name attune-conformance)
       endif()
-      add_executable(${name} ${tests} $<TARGET_OBJECTS:attune_conformance>)
+      add_executable(${name} ${tests})
       target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+      attune_uses_harness("${tests}" uses_harness)
+      if(uses_harness)
+        target_link_libraries(${name} PRIVATE attune_conformance)
+      else()
+        target_link_libraries(${name} PRIVATE GTest::gtest_main)
+      endif()
       target_link_libraries(${name} PRIVATE attune_dependencies GTest::gtest)
       foreach(other IN LISTS ATTUNE_ROOMS)
-        if(TARGET attune_${other} AND (other STREQUAL room OR ATTUNE_LEVEL_${other} LESS ATTUNE_LEVEL_${room}
-                                       OR NOT ATTUNE_LEVEL_${other} GREATER ATTUNE_LEVEL_autograd))
+        if(TARGET attune_${other} AND (other STREQUAL room OR ATTUNE_LEVEL_${other} LESS ATTUNE_LEVEL_${room}))
           target_link_libraries(${name} PRIVATE attune_${other})
         endif()
       endforeach()
