@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const char* text :
          {"Low  lower é e\xCC\x81 \xE4\xB8\xAD\xF0\x9F\x98\x80 it's 12", " ", "<s>a</s> <mask> [UNK]"}) {
       const Encoding encoding = tokenizer.encode(TextPair{text, text}, {true, true});
-      for (const Offsets& offsets : encoding.offsets)
+      for (const TextRange& offsets : encoding.offsets)
         if (offsets.begin < 0 || offsets.begin > offsets.end || offsets.end > 64) std::abort();
       tokenizer.decode(encoding.ids);
     }

@@ -13,16 +13,16 @@
 namespace attune {
 
 /// Code points [begin, end) of the text that was encoded.
-struct Offsets {
+struct TextRange {
   std::int32_t begin = 0, end = 0;
-  bool operator==(const Offsets&) const = default;
+  bool operator==(const TextRange&) const = default;
 };
 
 /// A text (or a pair) as a model reads it. All lists have one entry a token.
 struct Encoding {
   std::vector<std::int32_t> ids;
   std::vector<std::int32_t> type_ids;
-  std::vector<Offsets> offsets;        // of the token's own sequence; [0, 0) for what the post-processor added
+  std::vector<TextRange> offsets;      // of the token's own sequence; [0, 0) for what the post-processor added
   std::vector<std::int8_t> sequences;  // 0 or 1, the sequence of a pair; -1 for what the post-processor added
   std::vector<std::string> tokens;     // texts; empty unless asked for
 
