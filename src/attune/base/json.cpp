@@ -9,6 +9,9 @@
 
 namespace attune {
 
+JsonValue::JsonValue() : value_(std::make_shared<const Json>()) {}
+JsonValue::JsonValue(const Json& value) : value_(std::make_shared<const Json>(value)) {}
+
 namespace {
 
 constexpr std::size_t deepest = 200;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,18 @@ namespace attune {
 /// JSON values: nlohmann's, with keys kept in the file's order. Include <nlohmann/json.hpp> only in sources that build
 /// or walk values; read configs through ConfigReader (base/config_reader.h).
 using Json = nlohmann::ordered_json;
+
+/// A JSON value that a struct can hold without nlohmann's header: shared, never changed. Null at first.
+class JsonValue {
+ public:
+  JsonValue();
+  JsonValue(const Json& value);  // NOLINT: implicit on purpose; copies
+  const Json& operator*() const { return *value_; }
+  const Json* operator->() const { return value_.get(); }
+
+ private:
+  std::shared_ptr<const Json> value_;
+};
 
 /// Parses one JSON text. Throws Error "SOURCE: line L, column C: ..." on a syntax error, bad UTF-8, a key given twice,
 /// NUL bytes, nesting deeper than 200, or text behind the value. `source` names the text in errors.

@@ -28,6 +28,8 @@ class Checkpoint {
   void drop_pages(std::string_view name) const;
   /// Of the file, or of the index.
   const Metadata& metadata() const { return metadata_; }
+  /// The path it was opened by, for messages.
+  std::string source() const { return path_.string(); }
   /// The files that hold the tensors, in order of name.
   std::vector<Path> files() const;
 

@@ -1,0 +1,81 @@
+#include "attune/nn/attention/multi_head.h"
+
+#include "attune/autograd/tape.h"
+#include "attune/base/error.h"
+#include "attune/nn/cache/attention_cached.h"
+#include "attune/ops/rotary.h"
+#include "attune/ops/view.h"
+
+namespace attune {
+
+namespace {
+
+Tensor as_heads(const Tensor& x, std::int64_t heads, std::int64_t head_dim) {
+  return reshape(x, {x.dim(0), heads, head_dim});  // [tokens, heads, head_dim]
+}
+
+void show(const Tensor& q, const Tensor& k, const AttentionSequences& sequences, const AttentionRule& rule, Place place,
+          Observer* observer) {
+  if (!observer || !observer->wants_attention(place.stack, place.layer)) return;
+  NoGradient none;
+  for (std::int64_t s = 0; s < sequences.queries.count(); ++s)
+    observer->attention(place.stack, place.layer, s,
+                        attention_weights(q, k, sequences, rule, {s, 0, sequences.queries.length(s)}));
+}
+
+}  // namespace
+
+AttentionRule MultiHead::rule_for(const Batch& batch, Place place, std::string_view site) const {
+  AttentionRule now = rule;
+  if (batch.dropout && dropout > 0) now.dropout = {static_cast<float>(dropout), place.key(batch, site)};
+  return now;
+}
+
+Tensor MultiHead::self(const Tensor& x, const Batch& batch, Place place, Observer* observer) const {
+  Tensor q, k, v;
+  if (fused) {
+    Tensor all = (*fused)(x);  // [tokens, query width + 2 key width]: read in place, head by head
+    std::int64_t queries = sizes.query_width(), keys = queries + sizes.kv_width();
+    q = as_heads(columns(all, 0, queries), sizes.heads, sizes.head_dim);
+    k = as_heads(columns(all, queries, keys), sizes.kv_heads, sizes.head_dim);
+    v = as_heads(columns(all, keys, keys + sizes.kv_width()), sizes.kv_heads, sizes.head_dim);
+  } else {
+    q = as_heads(query(x), sizes.heads, sizes.head_dim);
+    k = as_heads(key(x), sizes.kv_heads, sizes.head_dim);
+    v = as_heads(value(x), sizes.kv_heads, sizes.head_dim);
+  }
+  if (batch.rotary) {
+    q = rotary(q, *batch.rotary);
+    k = rotary(k, *batch.rotary);
+  }
+  if (batch.cache) {
+    batch.cache->append(place.layer, batch.handles, batch.offsets, k, v);
+    return join(attention_cached(q, batch.offsets, {*batch.cache, place.layer, batch.handles}, rule));
+  }
+  AttentionSequences sequences{batch.offsets, batch.offsets, {}, batch.examples};
+  AttentionRule now = rule_for(batch, place, "attention weights");
+  show(q, k, sequences, now, place, observer);
+  return join(attention(q, k, v, sequences, now));
+}
+
+Tensor MultiHead::cross(const Tensor& x, const Batch& batch, const Memory& memory, Place place) const {
+  Tensor q = as_heads(query(x), sizes.heads, sizes.head_dim);
+  if (memory.cache) return join(attention_cached(q, batch.offsets, {*memory.cache, place.layer, memory.handles}, rule));
+  Tensor k = as_heads(key(memory.states), sizes.kv_heads, sizes.head_dim);
+  Tensor v = as_heads(value(memory.states), sizes.kv_heads, sizes.head_dim);
+  AttentionSequences sequences{batch.offsets, memory.offsets, {}, batch.examples};
+  return join(attention(q, k, v, sequences, rule_for(batch, place, "cross attention weights")));
+}
+
+void MultiHead::remember(const Memory& memory, Place place) const {
+  check(memory.cache != nullptr, "a memory is remembered in a cache: it has none");
+  Tensor k = as_heads(key(memory.states), sizes.kv_heads, sizes.head_dim);
+  Tensor v = as_heads(value(memory.states), sizes.kv_heads, sizes.head_dim);
+  memory.cache->append(place.layer, memory.handles, memory.offsets, k, v);
+}
+
+Tensor MultiHead::join(const Tensor& heads) const {
+  return output(reshape(heads, {heads.dim(0), sizes.query_width()}));
+}
+
+}  // namespace attune

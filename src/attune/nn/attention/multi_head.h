@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+
+#include "attune/nn/batch.h"
+#include "attune/nn/linear.h"
+#include "attune/nn/observer.h"
+#include "attune/ops/attention.h"
+
+namespace attune {
+
+/// Sizes of one multi-head attention. Fewer kv_heads than heads is grouped-query attention (Ainslie et al. 2023).
+struct AttentionSizes {
+  std::int64_t heads = 1, kv_heads = 1, head_dim = 64;
+
+  std::int64_t query_width() const { return heads * head_dim; }
+  std::int64_t kv_width() const { return kv_heads * head_dim; }
+};
+
+/// Where in a model a block stands: for its random numbers, its cache and its observer.
+struct Place {
+  Stack stack = Stack::encoder;
+  int layer = 0;  // from 0
+
+  RandomKey key(const Batch& batch, std::string_view site) const {
+    return batch.site(stack == Stack::encoder ? "encoder" : "decoder").at(static_cast<std::uint64_t>(layer)).at(site);
+  }
+};
+
+/// What the queries of a cross-attention look at: another stack's output, and where its sequences begin. In decoding
+/// its projected keys and values are kept in a cache of their own, one handle a decoded sequence.
+struct Memory {
+  Tensor states;  // [memory tokens, hidden]
+  Offsets offsets;
+  KeyValueCache* cache = nullptr;
+  std::vector<KeyValueCache::Handle> handles = {};
+};
+
+/// Concat(head_1..head_h) W^O with head_i = attention(x W_i^Q, s W_i^K, s W_i^V) (Vaswani et al. 2017, section 3.2.2),
+/// where s is x itself (self-attention) or a Memory (cross-attention).
+struct MultiHead {
+  Linear query = {}, key = {}, value = {}, output = {};
+  /// One matrix for all three, [query | key | value] along its outputs (GPT-2's c_attn): then query, key, value are
+  /// empty.
+  std::optional<Linear> fused = {};
+  AttentionSizes sizes;
+  AttentionRule rule;  // mask and scale; dropout is added in training
+  double dropout = 0;  // on the attention weights
+
+  /// x: [tokens, hidden]. Returns [tokens, hidden].
+  Tensor self(const Tensor& x, const Batch& batch, Place place, Observer* observer) const;
+  Tensor cross(const Tensor& x, const Batch& batch, const Memory& memory, Place place) const;
+  /// Projects a memory's keys and values into its cache, once for all steps of a decoding.
+  void remember(const Memory& memory, Place place) const;
+
+ private:
+  AttentionRule rule_for(const Batch& batch, Place place, std::string_view site) const;
+  Tensor join(const Tensor& heads) const;  // W^O on the heads side by side
+};
+
+}  // namespace attune

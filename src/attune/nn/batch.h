@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "attune/base/random.h"
+#include "attune/nn/cache/key_value_cache.h"
+#include "attune/ops/dropout.h"
+#include "attune/ops/rotary.h"
+#include "attune/tensor/offsets.h"
+#include "attune/tensor/tensor.h"
+
+namespace attune {
+
+/// What every forward takes: the tokens of all sequences one behind the other, and where each begins. Nothing is
+/// padded.
+struct Batch {
+  Tensor ids;       // [tokens] I64
+  Tensor type_ids;  // [tokens] I64: which of two texts a token is of; not defined: all 0
+  Offsets offsets;
+  Tensor positions;                    // [tokens] I64: from 0 in each sequence, or going on from the cache
+  TokenPlaces places;                  // (example, position) of each token: what its random numbers depend on
+  std::vector<std::int64_t> examples;  // of each sequence: the same, for attention's
+
+  /// Set where sequences are the chunks of longer documents: which run of sequences is one document. Heads over
+  /// sequences then give a row a document.
+  std::optional<Offsets> documents;
+
+  /// Set by a model with rotary positions: self-attention turns queries and keys by it.
+  std::optional<RotaryTable> rotary;
+
+  /// Set in training: dropout is on, with these numbers.
+  std::optional<RandomKey> dropout;
+  /// Set in decoding: keys and values before these tokens, one handle a sequence.
+  KeyValueCache* cache = nullptr;
+  std::vector<KeyValueCache::Handle> handles;
+
+  std::int64_t tokens() const { return offsets.total(); }
+
+  /// Dropout in training, keyed by `site` and each token's place; x itself otherwise. x: [tokens, ...]
+  Tensor dropped(const Tensor& x, double rate, const RandomKey& site) const;
+  /// The key of a named place; only of use where `dropout` is set.
+  RandomKey site(std::string_view name) const { return dropout ? dropout->at(name) : RandomKey{}; }
+
+  /// Sequences from their beginning. Examples are numbered from `first_example`.
+  static Batch of(const std::vector<std::vector<std::int64_t>>& sequences, std::int64_t first_example = 0);
+  /// With the example number of each sequence: training keeps them the same whatever the order of the batch.
+  static Batch of(const std::vector<std::vector<std::int64_t>>& sequences, const std::vector<std::int64_t>& examples);
+};
+
+}  // namespace attune

@@ -1,0 +1,123 @@
+#include "attune/nn/parameters.h"
+
+#include <algorithm>
+
+#include "attune/autograd/tape.h"
+#include "attune/base/error.h"
+
+namespace attune {
+
+namespace {
+
+bool ends_with_any(const std::string& name, const std::vector<std::string>& endings) {
+  return std::any_of(endings.begin(), endings.end(), [&](const std::string& e) { return name.ends_with(e); });
+}
+bool starts_with_any(const std::string& name, const std::vector<std::string>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return name.starts_with(p); });
+}
+
+/// `name` and every form that the spellings make of it.
+std::vector<std::string> forms_of(const std::string& name, const NameRules& rules) {
+  std::vector<std::string> forms = {name};
+  for (const NameRules::Spelling& rule : rules.spellings) {
+    for (std::size_t i = 0, count = forms.size(); i < count; ++i) {
+      std::string form = forms[i];
+      if (rule.place == NameRules::Spelling::Place::prefix && form.starts_with(rule.ours))
+        forms.push_back(rule.other + form.substr(rule.ours.size()));
+      if (rule.place == NameRules::Spelling::Place::suffix && form.ends_with(rule.ours))
+        forms.push_back(form.substr(0, form.size() - rule.ours.size()) + rule.other);
+    }
+  }
+  return forms;
+}
+
+bool same_values(const Tensor& a, const Tensor& b) {
+  if (!(a.shape() == b.shape())) return false;
+  return a.to(DType::F64).to_vector<double>() == b.to(DType::F64).to_vector<double>();
+}
+
+}  // namespace
+
+ParameterSet::ParameterSet(WeightSource source, NameRules rules)
+    : source_(std::move(source)), rules_(std::move(rules)) {}
+
+const Parameter* ParameterSet::find(std::string_view name) const {
+  for (const Parameter& p : all_)
+    if (p.name == name) return &p;
+  return nullptr;
+}
+
+std::int64_t ParameterSet::count() const {
+  std::int64_t sum = 0;
+  for (const Parameter& p : all_) sum += p.value.numel();
+  return sum;
+}
+
+std::optional<std::string> ParameterSet::spelling_in_file(const std::string& name) const {
+  if (!source_.checkpoint) return std::nullopt;
+  for (const std::string& form : forms_of(name, rules_))
+    if (source_.checkpoint->contains(form)) return form;
+  return std::nullopt;
+}
+
+Tensor ParameterSet::fresh_value(const std::string& name, const Shape& shape, Initial initial) const {
+  if (initial.kind == Initial::Kind::zeros) return Tensor::zeros(shape, source_.type);
+  if (initial.kind == Initial::Kind::ones) return Tensor::full(shape, 1, source_.type);
+  Tensor value = Tensor::empty(shape);
+  RandomStream random(source_.initial.at(name));
+  for (float& v : value.mutable_values<float>()) v = static_cast<float>(initial.deviation * random.normal());
+  return value.to(source_.type);
+}
+
+Tensor ParameterSet::declare(const std::string& name, const Shape& shape, Initial initial, Role role) {
+  check(find(name) == nullptr, "the weight {} is declared twice", name);
+  Tensor value;
+  std::string file_name = name;
+  if (std::optional<std::string> found = spelling_in_file(name)) {
+    file_name = *found;
+    taken_.push_back(*found);
+    value = source_.checkpoint->tensor(*found);
+    if (!(value.shape() == shape)) {
+      problems_.push_back(fmt::format("{} is {} in the file, the config asks for {}", *found, value.shape(), shape));
+      value = Tensor::zeros(shape, source_.type);
+    } else {
+      // A trainable weight is written to, so it cannot stay a view of the mapped file.
+      bool copy = value.dtype() == source_.type && source_.trainable;
+      value = copy ? value.clone() : value.to(source_.type);
+    }
+  } else {
+    if (source_.checkpoint && !starts_with_any(name, rules_.may_be_new)) problems_.push_back(name + " is missing");
+    if (source_.checkpoint) fresh_.push_back(name);
+    value = fresh_value(name, shape, initial);
+  }
+  bool trained = source_.trainable && role == Role::weight;
+  if (trained) value = require_gradient(value);
+  all_.push_back({name, file_name, value, trained});
+  return value;
+}
+
+void ParameterSet::declare_tied(const std::string& name, const Tensor& twin) {
+  std::optional<std::string> found = spelling_in_file(name);
+  if (!found) return;
+  taken_.push_back(*found);
+  if (!same_values(source_.checkpoint->tensor(*found), twin))
+    problems_.push_back(*found + " differs from the weight that the config ties it to");
+}
+
+void ParameterSet::finish() {
+  if (!source_.checkpoint) return;
+  for (const std::string& name : source_.checkpoint->names()) {
+    if (std::find(taken_.begin(), taken_.end(), name) != taken_.end()) continue;
+    if (ends_with_any(name, rules_.unused))
+      unused_.push_back(name);
+    else
+      problems_.push_back(name + " is not a weight of this model");
+  }
+  if (problems_.empty()) return;
+  std::string list;
+  for (const std::string& problem : problems_) list += (list.empty() ? " " : "; ") + problem;
+  fail("{}: {} of its tensors do not fit the model that the config describes:{}", source_.checkpoint->source(),
+       problems_.size(), list);
+}
+
+}  // namespace attune
