@@ -1,0 +1,97 @@
+#include "attune/models/architecture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "attune/base/error.h"
+
+namespace attune {
+
+namespace {
+
+std::vector<Architecture>& registered() {
+  static std::vector<Architecture> all;
+  return all;
+}
+
+const Architecture& find_architecture(const ConfigReader& config) {
+  std::string type = config.string("model_type");
+  std::vector<std::string> known;
+  for (const Architecture& a : architectures()) {
+    if (a.model_type == type) return a;
+    known.push_back(a.model_type);
+  }
+  config.reject("model_type", fmt::format("is \"{}\": this program knows {}", type, fmt::join(known, ", ")));
+}
+
+HeadKind named_head(const ConfigReader& config, const Architecture& architecture) {
+  std::vector<std::string> names = config.strings_or("architectures", {});
+  if (names.empty()) return HeadKind::none;
+  std::string known;
+  for (const auto& [name, kind] : architecture.classes) {
+    if (name == names.front()) return kind;
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  config.reject("architectures", fmt::format("is \"{}\": of {} models this program knows {}", names.front(),
+                                             architecture.model_type, known));
+}
+
+}  // namespace
+
+RegisterArchitecture::RegisterArchitecture(Architecture architecture) {
+  registered().push_back(std::move(architecture));
+}
+
+const std::vector<Architecture>& architectures() {
+  // Registration runs in an order that the linker chooses; users see them by name.
+  auto& all = registered();
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.model_type < b.model_type; });
+  return all;
+}
+
+std::unique_ptr<Model> build_model(const Json& config, const std::string& source_name, WeightSource source,
+                                   std::optional<HeadKind> head) {
+  ConfigReader reader(config, source_name);
+  const Architecture& architecture = find_architecture(reader);
+  HeadKind named = named_head(reader, architecture);
+  // What transformers writes into every config and what changes nothing in a forward or a training step here.
+  reader.ignore({"transformers_version", "torch_dtype", "dtype", "_name_or_path", "use_cache", "return_dict",
+                 "output_attentions", "output_hidden_states", "id2label", "label2id", "num_labels", "problem_type",
+                 "attn_implementation", "_attn_implementation", "gradient_checkpointing", "task_specific_params",
+                 "pruned_heads"});
+  std::unique_ptr<Model> model = architecture.build(reader, head.value_or(named), std::move(source));
+  reader.finish();
+  model->parameters().finish();
+  return model;
+}
+
+void set_dropout(Json& config, double rate) {
+  for (const Architecture& a : architectures())
+    if (config.contains("model_type") && config["model_type"] == a.model_type)
+      for (const std::string& key : a.dropout_keys) config[key] = rate;
+}
+
+std::int64_t label_count(const ConfigReader& config) {
+  if (config.has("id2label")) {
+    const Json& labels = config.raw("id2label");
+    if (!labels.is_object() || labels.empty()) config.reject("id2label", "must be an object of labels by number");
+    return static_cast<std::int64_t>(labels.size());
+  }
+  return config.integer_or("num_labels", 2, {.at_least = 1});
+}
+
+std::string class_name(const std::string& model_type, HeadKind head) {
+  std::string known;
+  for (const Architecture& a : architectures()) {
+    if (a.model_type != model_type) continue;
+    for (const auto& [name, kind] : a.classes) {
+      if (kind == head) return name;
+      known += (known.empty() ? "" : ", ") + name;
+    }
+  }
+  fail("a {} model has no head for this task; it has {}", model_type, known);
+}
+
+}  // namespace attune

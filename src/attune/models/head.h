@@ -1,0 +1,52 @@
+#pragma once
+
+#include "attune/nn/batch.h"
+#include "attune/nn/embedding.h"
+
+namespace attune {
+
+/// What turns hidden states into logits: features (rows picked and transformed), then one output layer.
+class Head {
+ public:
+  virtual ~Head() = default;
+
+  /// What the output layer sees. `rows`: the tokens wanted, all if null; a head that pools sequences ignores it.
+  /// Returns [rows, width] for heads over tokens, [sequences, width] for those over sequences.
+  virtual Tensor features(const Tensor& hidden, const Batch& batch, const std::vector<std::int64_t>* rows) const = 0;
+  virtual const Linear& output() const = 0;
+  /// Labels of causal models come unshifted: token t is asked for t + 1's.
+  virtual bool shifts_labels() const { return false; }
+  /// A head over whole sequences (classification) has a label each, one over tokens a label a token.
+  virtual bool over_sequences() const { return false; }
+
+  Tensor logits(const Tensor& hidden, const Batch& batch, const std::vector<std::int64_t>* rows = nullptr) const {
+    return output()(features(hidden, batch, rows));
+  }
+};
+
+/// One linear layer from the final hidden states to the vocabulary, its labels shifted by one (Radford et al. 2019).
+class CausalLmHead : public Head {
+ public:
+  CausalLmHead(const Weights& w, std::int64_t hidden, std::int64_t vocab_size, double deviation)
+      : output_(w, hidden, vocab_size, {.bias = false, .deviation = deviation}) {}
+  /// Tied to the embedding: a file may name the weight again.
+  CausalLmHead(const Embedding& words, const Weights& w) : output_(words.as_matrix(), Tensor()) {
+    w.tied("weight", words.table());
+  }
+  Tensor features(const Tensor& hidden, const Batch&, const std::vector<std::int64_t>* rows) const override;
+  const Linear& output() const override { return output_; }
+  bool shifts_labels() const override { return true; }
+
+ private:
+  Linear output_;
+};
+
+/// The rows wanted of [tokens, hidden]; all of them where `rows` is null.
+Tensor pick(const Tensor& hidden, const std::vector<std::int64_t>* rows);
+/// Each sequence's first token, which BERT-like models make a summary of. [sequences, hidden]; throws Error on an empty
+/// sequence.
+Tensor first_tokens(const Tensor& hidden, const Batch& batch);
+/// Where those tokens stand, for their random numbers.
+TokenPlaces first_places(const Batch& batch);
+
+}  // namespace attune

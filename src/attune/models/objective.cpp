@@ -1,0 +1,108 @@
+#include "attune/models/objective.h"
+
+#include "attune/base/error.h"
+
+namespace attune {
+
+namespace {
+
+/// transformers' shift_tokens_right: the start token, then the labels but the last, -100 read as padding.
+std::vector<std::int64_t> shifted_right(const std::vector<std::int64_t>& labels, const ModelFacts& facts) {
+  check(facts.decoder_start_token_id.has_value(),
+        "decoder_ids are missing, and the config has no decoder_start_token_id to make them");
+  std::vector<std::int64_t> ids = {*facts.decoder_start_token_id};
+  for (std::size_t i = 0; i + 1 < labels.size(); ++i)
+    ids.push_back(labels[i] == ignored_label ? facts.pad_token_id.value_or(0) : labels[i]);
+  return ids;
+}
+
+/// Labels a row of the head, in order: shifted for causal models, where the last token predicts nothing.
+void append_token_labels(const Example& example, std::size_t length, bool shifted, std::int64_t number,
+                         std::vector<std::int64_t>& labels) {
+  check(example.labels.empty() || example.labels.size() == length, "example {}: {} labels for {} tokens", number,
+        example.labels.size(), length);
+  for (std::size_t t = 0; t < length; ++t) {
+    std::size_t from = t + (shifted ? 1 : 0);
+    labels.push_back(from < example.labels.size() ? example.labels[from] : ignored_label);
+  }
+}
+
+/// Keeps the labelled rows alone: the head runs on nothing else.
+void keep_labelled_rows(const std::vector<std::int64_t>& labels, LabelledBatch& result) {
+  std::vector<std::int64_t> kept;
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    if (labels[row] == ignored_label) continue;
+    result.rows.push_back(static_cast<std::int64_t>(row));
+    kept.push_back(labels[row]);
+  }
+  result.labelled = static_cast<std::int64_t>(kept.size());
+  result.labels = Tensor::from<std::int64_t>({result.labelled}, kept);
+}
+
+}  // namespace
+
+LabelledBatch collate(const Model& model, std::span<const Example> examples, std::span<const std::int64_t> numbers) {
+  const ModelFacts& facts = model.facts();
+  bool over_sequences = facts.head == HeadKind::classify, decodes = facts.head == HeadKind::sequence_to_sequence;
+  std::vector<std::vector<std::int64_t>> chunks, decoder;
+  std::vector<std::int64_t> owners, chunk_counts, types, labels;
+  bool typed = false;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const Example& example = examples[i];
+    check(!example.chunks.empty(), "example {} has no tokens", numbers[i]);
+    check(over_sequences || example.chunks.size() == 1,
+          "example {} is {} chunks long: only classification joins chunks", numbers[i], example.chunks.size());
+    check(
+        example.type_ids.empty() || (example.chunks.size() == 1 && example.type_ids.size() == example.chunks[0].size()),
+        "example {}: {} token_type_ids for {} ids", numbers[i], example.type_ids.size(), example.chunks[0].size());
+    typed = typed || !example.type_ids.empty();
+    for (std::size_t j = 0; j < example.chunks.size(); ++j) {
+      const auto& chunk = example.chunks[j];
+      for (std::size_t t = 0; t < chunk.size(); ++t)
+        types.push_back(example.type_ids.empty() ? 0 : example.type_ids[t]);
+      chunks.push_back(chunk);
+      owners.push_back(numbers[i] + (static_cast<std::int64_t>(j) << 40));  // each chunk has random numbers of its own
+    }
+    chunk_counts.push_back(static_cast<std::int64_t>(example.chunks.size()));
+    if (over_sequences) {
+      check(example.labels.size() <= 1, "example {}: classification takes one label, not {}", numbers[i],
+            example.labels.size());
+      labels.push_back(example.labels.empty() ? ignored_label : example.labels[0]);
+    } else if (decodes) {
+      decoder.push_back(example.decoder_ids.empty() ? shifted_right(example.labels, facts) : example.decoder_ids);
+      append_token_labels(example, decoder.back().size(), false, numbers[i], labels);
+    } else {
+      append_token_labels(example, example.chunks[0].size(), facts.head == HeadKind::causal_lm, numbers[i], labels);
+    }
+  }
+  LabelledBatch result;
+  result.batch = Batch::of(chunks, owners);
+  if (typed) result.batch.type_ids = Tensor::from<std::int64_t>({result.batch.tokens()}, types);
+  if (over_sequences) {
+    result.batch.documents = Offsets::from_lengths(chunk_counts);
+    result.labels = Tensor::from<std::int64_t>({static_cast<std::int64_t>(labels.size())}, labels);
+    for (std::int64_t label : labels) result.labelled += label != ignored_label;
+  } else {
+    if (decodes) result.decoder = Batch::of(decoder, std::vector<std::int64_t>(numbers.begin(), numbers.end()));
+    keep_labelled_rows(labels, result);
+  }
+  return result;
+}
+
+Tensor final_states(const Model& model, const LabelledBatch& batch, Observer* observer) {
+  if (!batch.decoder) return model.forward(batch.batch, observer);
+  return model.forward(*batch.decoder, model.encode(batch.batch, observer), observer);
+}
+
+Tensor loss_of(const Model& model, const LabelledBatch& batch, const CrossEntropyOptions& options) {
+  return loss_of_states(model, final_states(model, batch), batch, options);
+}
+
+Tensor loss_of_states(const Model& model, const Tensor& states, const LabelledBatch& batch,
+                      const CrossEntropyOptions& options) {
+  const Head& head = model.head();
+  Tensor features = head.features(states, batch.decoder ? *batch.decoder : batch.batch, &batch.rows);
+  return head.output().cross_entropy_of(features, batch.labels, options);
+}
+
+}  // namespace attune
