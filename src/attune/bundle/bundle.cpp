@@ -1,0 +1,142 @@
+#include "attune/bundle/bundle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "attune/base/error.h"
+#include "attune/checkpoint/safetensors.h"
+
+namespace attune {
+
+namespace {
+
+constexpr const char* novelty_prefix = "novelty.";
+
+std::vector<NamedTensor> novelty_tensors(const evaluate::NoveltyModel& novelty) {
+  std::vector<NamedTensor> tensors;
+  for (const auto& array : novelty.arrays())
+    tensors.push_back({novelty_prefix + array.name,
+                       Tensor::from<float>(Shape(std::span<const std::int64_t>(array.shape)), array.values)});
+  return tensors;
+}
+
+evaluate::NoveltyModel read_novelty(const Path& file, const evaluate::CalibrationContract::Novelty& novelty) {
+  SafetensorsFile stored = SafetensorsFile::open(file);
+  std::vector<evaluate::NoveltyModel::Array> arrays;
+  for (const TensorInfo& info : stored.tensors()) {
+    if (!info.name.starts_with(novelty_prefix)) continue;
+    Tensor values = stored.tensor(info.name);
+    arrays.push_back({info.name.substr(std::string(novelty_prefix).size()),
+                      {info.shape.sizes().begin(), info.shape.sizes().end()},
+                      values.to(DType::F32).to_vector<float>()});
+  }
+  return evaluate::NoveltyModel::restore(novelty.method, novelty.neighbours, std::move(arrays));
+}
+
+std::vector<NamedTensor> weights_of(const Model& model) {
+  std::vector<NamedTensor> weights;
+  for (const Parameter& p : model.parameters().all()) weights.push_back({p.name, p.value.detached()});
+  return weights;
+}
+
+bool holds_tokenizer(const Path& directory) {
+  for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json"})
+    if (std::filesystem::exists(directory / name)) return true;
+  return false;
+}
+
+Contract default_contract(const Bundle& bundle, const std::string& source) {
+  Contract contract;
+  contract.labels = labels_of(*bundle.config, source);
+  contract.long_policy = {LongPolicy::Kind::refuse, bundle.model->facts().longest.value_or(0)};
+  return contract;
+}
+
+}  // namespace
+
+const Tokenizer& Bundle::text() const {
+  check(tokenizer.has_value(),
+        "{} holds no tokenizer: texts need tokenizer.json, vocab.txt, or vocab.json with merges.txt there",
+        path.string());
+  return *tokenizer;
+}
+
+std::vector<std::string> labels_of(const Json& config, const std::string& source) {
+  std::vector<std::string> labels;
+  if (!config.contains("id2label")) return labels;
+  const Json& names = config["id2label"];
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string key = std::to_string(i);
+    check(names.is_object() && names.contains(key) && names[key].is_string(),
+          "{}: \"id2label\" must name the classes 0 to {}", source, names.size() - 1);
+    labels.push_back(names[key]);
+  }
+  return labels;
+}
+
+Bundle load_bundle(const Path& directory, const LoadOptions& options) {
+  check(std::filesystem::is_directory(directory), "{}: there is no such model directory", directory.string());
+  Bundle bundle;
+  bundle.path = directory;
+  Path config_file = directory / "config.json";
+  auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(directory));
+  Json config = read_json(config_file);
+  if (options.dropout) set_dropout(config, *options.dropout);
+  if (!options.labels.empty()) {
+    std::vector<std::string> own = labels_of(config, config_file.string());
+    bool has_head = std::any_of(checkpoint->names().begin(), checkpoint->names().end(),
+                                [](const std::string& n) { return n.starts_with("classifier."); });
+    check(!has_head || own == options.labels,
+          "{} has a classifier for other labels ({}) than the data ({}): remove its head, or use its labels",
+          directory.string(), fmt::join(own, ", "), fmt::join(options.labels, ", "));
+    config["id2label"] = Json::object();
+    for (std::size_t i = 0; i < options.labels.size(); ++i) config["id2label"][std::to_string(i)] = options.labels[i];
+    config.erase("label2id");
+  }
+  WeightSource source{.checkpoint = checkpoint,
+                      .initial = RandomKey{.seed = options.seed},
+                      .trainable = options.trainable,
+                      .type = options.type};
+  bundle.config = config;
+  bundle.model = build_model(config, config_file.string(), std::move(source), options.head);
+  if (holds_tokenizer(directory)) bundle.tokenizer = Tokenizer::open(directory);
+  Path contract_file = directory / "attune.json";
+  if (std::filesystem::exists(contract_file)) {
+    bundle.contract = Contract::read(contract_file);
+    const auto& calibration = bundle.contract.calibration;
+    if (calibration && calibration->novelty)
+      bundle.novelty = read_novelty(directory / "attune.safetensors", *calibration->novelty);
+  } else {
+    bundle.contract = default_contract(bundle, config_file.string());
+  }
+  return bundle;
+}
+
+void save_bundle(const Bundle& bundle, const Path& directory) {
+  Json config = *bundle.config;
+  config["architectures"] = {class_name(bundle.model->facts().model_type, bundle.model->facts().head)};
+  if (!bundle.contract.labels.empty()) {
+    Json names = Json::object(), numbers = Json::object();
+    for (std::size_t i = 0; i < bundle.contract.labels.size(); ++i) {
+      names[std::to_string(i)] = bundle.contract.labels[i];
+      numbers[bundle.contract.labels[i]] = i;
+    }
+    config["id2label"] = names;
+    config["label2id"] = numbers;
+    config.erase("num_labels");
+  }
+  write_file_atomically(directory / "config.json", to_text(config, 2) + "\n");
+  write_sharded(directory, weights_of(*bundle.model));
+  if (bundle.tokenizer) bundle.tokenizer->save(directory / "tokenizer.json");
+  bundle.contract.write(directory / "attune.json");
+  if (bundle.novelty) write_safetensors(directory / "attune.safetensors", novelty_tensors(*bundle.novelty));
+}
+
+void save_contract(const Bundle& bundle) {
+  if (bundle.novelty) write_safetensors(bundle.path / "attune.safetensors", novelty_tensors(*bundle.novelty));
+  bundle.contract.write(bundle.path / "attune.json");
+}
+
+}  // namespace attune

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "attune/bundle/contract.h"
+#include "attune/models/architecture.h"
+#include "attune/text/tokenizer.h"
+
+namespace attune {
+
+/// A model directory in the published layout, loaded: config.json, weights, tokenizer and attune.json as one thing.
+struct Bundle {
+  Path path;
+  JsonValue config;  // config.json's object
+  std::unique_ptr<Model> model;
+  std::optional<Tokenizer> tokenizer;  // none where the directory holds none
+  Contract contract;                   // of a directory without attune.json: labels from id2label, long inputs refused
+  std::optional<evaluate::NoveltyModel> novelty;
+
+  /// Throws Error that names the directory and the files that would do.
+  const Tokenizer& text() const;
+};
+
+struct LoadOptions {
+  bool trainable = false;
+  std::optional<HeadKind> head;  // else the one that config.json names
+  std::uint64_t seed = 0;        // of a head that begins afresh
+  DType type = DType::F32;
+  std::optional<double> dropout;    // replaces every rate in config.json
+  std::vector<std::string> labels;  // of a classifier that begins afresh; one that has its head keeps its own
+};
+
+/// Throws one Error for whatever is missing, unknown or does not fit in any of its files; never loads half.
+Bundle load_bundle(const Path& directory, const LoadOptions& options = {});
+
+/// Fills `directory` (a new one, for instance from write_directory_atomically) with config.json, model.safetensors,
+/// attune.safetensors where there is a novelty model, tokenizer.json and attune.json. Hugging Face transformers can
+/// read it.
+void save_bundle(const Bundle& bundle, const Path& directory);
+
+/// Only the contract of a model directory changed (calibration): rewrites attune.json and attune.safetensors.
+void save_contract(const Bundle& bundle);
+
+/// Names of the classes: the config's id2label in order of number, or none.
+std::vector<std::string> labels_of(const Json& config, const std::string& source);
+
+}  // namespace attune
