@@ -1,0 +1,174 @@
+#include "attune/train/learn.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "attune/base/error.h"
+#include "attune/base/log.h"
+#include "attune/base/threads.h"
+#include "attune/text/tokenizer_trainer.h"
+#include "attune/train/task_data.h"
+
+namespace attune {
+
+namespace {
+
+HeadKind head_of(TrainTask task) {
+  switch (task) {
+    case TrainTask::classify:
+      return HeadKind::classify;
+    case TrainTask::mlm:
+      return HeadKind::masked_lm;
+    case TrainTask::lm:
+      return HeadKind::causal_lm;
+    case TrainTask::translate:
+      return HeadKind::sequence_to_sequence;
+  }
+  return HeadKind::none;
+}
+
+TokenizerTraining tokenizer_training(const RunConfig& config) {
+  TokenizerTraining t;
+  t.kind = config.tokenizer.type == "bpe" ? TokenizerKind::byte_level_bpe : TokenizerKind::word_piece;
+  t.vocab_size = config.tokenizer.vocab_size;
+  t.lower_case = config.tokenizer.lowercase;
+  if (config.task == TrainTask::classify || config.task == TrainTask::mlm) {
+    t.special_tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+    t.start_token = "[CLS]";
+    t.end_token = "[SEP]";
+  } else if (config.task == TrainTask::lm) {
+    t.special_tokens = {"<|endoftext|>", "[UNK]"};
+  } else {
+    t.special_tokens = {"<pad>", "</s>", "[UNK]"};
+    t.end_token = "</s>";
+  }
+  return t;
+}
+
+/// Opened from tokenizer.from, or from what this run made before it was interrupted, or trained now and kept in the
+/// run's directory.
+std::optional<Tokenizer> make_tokenizer(const RunConfig& config, const RunFiles& files, const Path& output,
+                                        const Run& run) {
+  if (!config.tokenizer.from.empty()) return Tokenizer::open(config.tokenizer.from);
+  if (!config.model.from.empty()) return std::nullopt;  // the model brings its own
+  if (files.in_ids) return std::nullopt;
+  std::vector<std::string_view> texts = training_texts(files, config);
+  std::size_t next = 0;
+  Tokenizer trained = train_tokenizer(
+      tokenizer_training(config),
+      [&](std::string& text) {
+        if (next == texts.size()) return false;
+        text = texts[next++];
+        return true;
+      },
+      run);
+  trained.save(output / "tokenizer.json");
+  return trained;
+}
+
+/// config.json of a new model: the run file's values, and what follows from tokenizer, labels and task.
+Json new_config(const RunConfig& config, const RunFiles& files, const std::optional<Tokenizer>& tokenizer) {
+  Json json = *config.model.config;
+  json["architectures"] = {class_name(json["model_type"], head_of(config.task))};
+  if (tokenizer) {
+    check(!json.contains("vocab_size") || json["vocab_size"].get<std::int64_t>() >= tokenizer->limit(),
+          "model.vocab_size is {}: the tokenizer has {} tokens", json.value("vocab_size", std::int64_t{0}),
+          tokenizer->limit());
+    if (!json.contains("vocab_size")) json["vocab_size"] = tokenizer->limit();
+    auto set = [&](const char* key, const char* token) {
+      if (auto id = tokenizer->id_of(token); id && !json.contains(key)) json[key] = *id;
+    };
+    if (config.task == TrainTask::lm) {
+      set("bos_token_id", "<|endoftext|>");
+      set("eos_token_id", "<|endoftext|>");
+    } else if (config.task == TrainTask::translate) {
+      set("pad_token_id", "<pad>");
+      set("decoder_start_token_id", "<pad>");
+      set("eos_token_id", "</s>");
+    } else {
+      set("pad_token_id", "[PAD]");
+    }
+  }
+  for (std::size_t i = 0; i < files.labels.size(); ++i) json["id2label"][std::to_string(i)] = files.labels[i];
+  if (config.dropout) set_dropout(json, *config.dropout);
+  return json;
+}
+
+Bundle new_bundle(const RunConfig& config, const RunFiles& files, const Path& output, const Run& run) {
+  Bundle bundle;
+  bundle.path = output;
+  bundle.tokenizer = make_tokenizer(config, files, output, run);
+  Json json = new_config(config, files, bundle.tokenizer);
+  bundle.config = json;
+  WeightSource source{
+      .checkpoint = nullptr, .initial = RandomKey{.seed = config.seed}.at("weights"), .trainable = true};
+  bundle.model = build_model(json, "the run file's [model]", std::move(source));
+  return bundle;
+}
+
+Bundle opened_bundle(const RunConfig& config, const RunFiles& files) {
+  LoadOptions options{.trainable = true,
+                      .head = head_of(config.task),
+                      .seed = config.seed,
+                      .type = DType::F32,
+                      .dropout = config.dropout,
+                      .labels = files.labels};
+  Bundle bundle = load_bundle(config.model.from, options);
+  if (!config.tokenizer.from.empty()) bundle.tokenizer = Tokenizer::open(config.tokenizer.from);
+  for (const std::string& name : bundle.model->parameters().fresh())
+    log_info("new weight, not in " + config.model.from + ": " + name);
+  return bundle;
+}
+
+/// All that the run's bits depend on.
+std::string fingerprint_of(const RunConfig& config, const RunFiles& files) {
+  std::string text = to_text(config.resolved());
+  for (const DataSource& source : files.lineage) text += source.sha256;
+  if (!config.model.from.empty()) text += sha256_of_file(Checkpoint::open(config.model.from).files().front());
+  return sha256(text);
+}
+
+Contract contract_of(const RunConfig& config, const RunFiles& files, const Bundle& bundle) {
+  Contract contract;
+  contract.task = name_of(config.task);
+  contract.labels = files.labels.empty() ? bundle.contract.labels : files.labels;
+  contract.long_policy = config.long_policy;
+  std::int64_t model_longest = bundle.model->facts().longest.value_or(0);
+  if (contract.long_policy.longest == 0) contract.long_policy.longest = model_longest;
+  contract.data = files.lineage;
+  return contract;
+}
+
+void check_new_run(const Path& output, bool resume) {
+  bool begun = std::filesystem::exists(output / "metrics.jsonl") || std::filesystem::exists(output / "config.toml");
+  check(resume || !begun, "{} holds a run already: add --resume to go on with it, or choose another --output",
+        output.string());
+}
+
+}  // namespace
+
+TrainingResult learn(const RunConfig& config, const Path& output, bool resume, const Run& run) {
+  check_new_run(output, resume);
+  RunFiles files = read_run_files(config);
+  std::string fingerprint = fingerprint_of(config, files);
+  make_directories(output);
+  Bundle bundle = config.model.from.empty() ? new_bundle(config, files, output, run) : opened_bundle(config, files);
+  bundle.contract = contract_of(config, files, bundle);
+  TaskData data = make_task_data(files, config, bundle, run);
+  if (!std::filesystem::exists(output / "config.toml"))
+    write_file_atomically(output / "config.toml", to_toml(config.resolved()));
+  TrainingJob job{.model = *bundle.model,
+                  .data = *data.train,
+                  .evaluate = {},
+                  .save_model = [&](const Path& directory) { save_bundle(bundle, directory); },
+                  .options = config.train,
+                  .directory = output,
+                  .fingerprint = fingerprint,
+                  .resume = resume};
+  if (data.validation)
+    job.evaluate = [&](const Model& model, const Run& during) { return measure(model, *data.validation, during); };
+  return train(job, run);
+}
+
+}  // namespace attune

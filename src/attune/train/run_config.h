@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attune/base/json.h"
+#include "attune/bundle/contract.h"
+#include "attune/train/trainer.h"
+
+namespace attune {
+
+enum class TrainTask { classify, mlm, lm, translate };
+std::string name_of(TrainTask task);
+
+/// A run file: every key of run.toml, with its default where the file leaves it out. docs/train.md lists them.
+struct RunConfig {
+  TrainTask task = TrainTask::classify;
+  std::uint64_t seed = 0;
+
+  struct Data {
+    std::string train, validation;  // files, or `train` one directory that `split` made
+    std::string text_field = "text", label_field = "label", target_field = "target";
+  } data;
+
+  struct ModelChoice {
+    std::string from;  // a model directory; else `config` describes a new one
+    JsonValue config;  // architecture as model_type, and its sizes in config.json's names
+    std::string pooling;
+  } model;
+
+  struct TokenizerChoice {
+    std::string from;  // a tokenizer.json or a directory; else one is trained on data.train
+    std::string type = "wordpiece";
+    std::int64_t vocab_size = 8000;
+    bool lowercase = false;
+  } tokenizer;
+
+  LongPolicy long_policy = {LongPolicy::Kind::chunk, 0};  // longest 0: what the model can take
+  double mask_probability = 0.15;                         // mlm
+  std::optional<double> dropout;                          // replaces every rate in config.json
+  TrainOptions train;
+
+  /// Throws Error naming the key and, for an unknown one, the nearest. `source` names the file in errors.
+  static RunConfig read(const Json& run, const std::string& source);
+  /// Everything, defaults included, as read() takes it: config.toml of the run directory.
+  Json resolved() const;
+};
+
+/// Sets "train.learning_rate=1e-4" in a run file's value; the right side is a TOML value, or text where it is none.
+void apply_setting(Json& run, const std::string& setting);
+
+/// A run file's value as TOML text.
+std::string to_toml(const Json& run);
+
+}  // namespace attune

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "attune/train/trainer.h"
+
+namespace attune {
+
+/// Which examples each step of a run sees: a function of lengths and options alone, so that a resumed run sees the
+/// same. Counted in epochs, a step is `accumulation` batches of one epoch (the last of an epoch may have fewer);
+/// counted in steps, batches run on over the end of the data.
+class StepPlan {
+ public:
+  struct Step {
+    std::vector<std::vector<std::int64_t>> micro_batches;  // of example numbers
+    std::int64_t epoch = 0;                                // from 0
+    bool ends_epoch = false;
+  };
+
+  /// Throws Error where there is no example, or not exactly one of epochs and max_steps.
+  StepPlan(std::vector<std::int64_t> lengths, const TrainOptions& options);
+
+  std::int64_t total_steps() const { return total_; }
+  /// Steps from 1, in order; a resumed run may begin anywhere.
+  Step step(std::int64_t number);
+
+ private:
+  Step step_of_epochs(std::int64_t number);
+  Step step_of_stream(std::int64_t number);
+
+  std::vector<std::int64_t> lengths_;
+  TrainOptions options_;
+  std::int64_t total_ = 0;
+  // Counted in epochs: the first step of each, and the batches of the one that was asked for last.
+  std::vector<std::int64_t> first_steps_;
+  std::int64_t epoch_ = -1;
+  std::vector<std::vector<std::int64_t>> batches_;
+  // Counted in steps: the stream behind the last step that was asked for.
+  std::optional<BatchStream> stream_;
+  std::int64_t streamed_ = 0;
+};
+
+}  // namespace attune

@@ -1,0 +1,215 @@
+#include "attune/train/task_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "attune/autograd/tape.h"
+#include "attune/base/error.h"
+#include "attune/data/example_file.h"
+#include "attune/evaluate/classification.h"
+#include "attune/tasks/classify.h"
+
+namespace attune {
+
+namespace {
+
+const std::string& target_of(const Document& document, const RunConfig& config, const std::string& source) {
+  auto found = document.fields.find(config.data.target_field);
+  check(found != document.fields.end(),
+        "{}: line {} has no \"{}\": a translation needs a text and its target (data.target_field)", source,
+        document.line, config.data.target_field);
+  return found->second;
+}
+
+/// `data.train` may be one directory that `split` made: then its train.jsonl and, where no file is named, its
+/// validation.jsonl.
+std::pair<Path, Path> files_of(const RunConfig& config) {
+  Path train = config.data.train, validation = config.data.validation;
+  if (!std::filesystem::is_directory(train)) return {train, validation};
+  Path beside = train / "validation.jsonl";
+  if (validation.empty() && std::filesystem::exists(beside)) validation = beside;
+  return {train / "train.jsonl", validation};
+}
+
+void check_labels(RunFiles& files, const Path& train, const Path& validation) {
+  std::set<std::string> labels;
+  for (const Document& d : files.train.items) labels.insert(*d.label);
+  files.labels.assign(labels.begin(), labels.end());
+  check(labels.size() >= 2, "{}: all {} documents have the label \"{}\": a classifier needs at least two",
+        train.string(), files.train.items.size(), *labels.begin());
+  check(files.train.items.size() >= labels.size(), "{}: {} documents for {} labels: a label needs at least one",
+        train.string(), files.train.items.size(), labels.size());
+  for (const Document& d : files.validation.items)
+    check(!d.label || labels.count(*d.label), "{}: line {}: the label \"{}\" does not occur in the training data",
+          validation.string(), d.line, d.label.value_or(""));
+}
+
+std::int64_t class_of(const std::string& label, const Bundle& bundle) {
+  const auto& labels = bundle.contract.labels;
+  auto found = std::find(labels.begin(), labels.end(), label);
+  check(found != labels.end(), "the label \"{}\" is none of the model's", label);
+  return found - labels.begin();
+}
+
+std::int64_t special_id(const Bundle& bundle, const std::vector<const char*>& names, const std::string& what) {
+  std::string tried;
+  for (const char* name : names) {
+    if (auto id = bundle.text().id_of(name)) return *id;
+    tried += (tried.empty() ? "" : ", ") + std::string(name);
+  }
+  fail("the tokenizer has no {} token (one of {})", what, tried);
+}
+
+using Encoded = std::vector<std::vector<std::int64_t>>;
+
+std::vector<EncodedText> encode(const std::vector<Document>& documents, const TextEncoder& encoder) {
+  std::vector<std::string_view> texts;
+  for (const Document& d : documents) texts.push_back(d.text);
+  return encoder.encode_all(texts);
+}
+
+std::unique_ptr<TrainingSet> classification_set(const std::vector<Document>& documents, const Bundle& bundle) {
+  std::vector<EncodedText> texts = encode(documents, text_encoder(bundle));
+  std::vector<Example> examples;
+  for (std::size_t i = 0; i < documents.size(); ++i)
+    if (documents[i].label)  // documents of no category are for calibration and evaluation
+      examples.push_back({.chunks = texts[i].chunks,
+                          .type_ids = {},
+                          .decoder_ids = {},
+                          .labels = {class_of(*documents[i].label, bundle)}});
+  return std::make_unique<FixedSet>(std::move(examples));
+}
+
+std::unique_ptr<TrainingSet> masked_set(const std::vector<Document>& documents, const RunConfig& config,
+                                        const Bundle& bundle) {
+  Encoded sequences;
+  for (EncodedText& text : encode(documents, text_encoder(bundle)))
+    for (auto& chunk : text.chunks) sequences.push_back(std::move(chunk));
+  Masking masking{.probability = config.mask_probability,
+                  .mask_id = special_id(bundle, {"[MASK]", "<mask>"}, "mask"),
+                  .vocab_size = bundle.model->facts().vocab_size,
+                  .special_ids = {}};
+  for (const AddedToken& token : bundle.text().added_tokens())
+    if (token.special) masking.special_ids.push_back(token.id);
+  return std::make_unique<MaskedSet>(std::move(sequences), std::move(masking));
+}
+
+std::unique_ptr<TrainingSet> language_model_set(const std::vector<Document>& documents, const RunConfig& config,
+                                                const Bundle& bundle) {
+  std::int64_t longest =
+      config.long_policy.longest > 0 ? config.long_policy.longest : bundle.model->facts().longest.value_or(0);
+  check(longest > 0, "language modelling: give long.longest, the length of a block of tokens");
+  Encoded texts;
+  for (EncodedText& text : encode(documents, TextEncoder(bundle.text(), {LongPolicy::Kind::chunk, 0}, 0)))
+    texts.push_back(std::move(text.chunks.at(0)));
+  std::int64_t separator = special_id(bundle, {"<|endoftext|>", "</s>"}, "end-of-text");
+  return std::make_unique<FixedSet>(language_model_blocks(texts, separator, longest));
+}
+
+std::unique_ptr<TrainingSet> translation_set(const std::vector<Document>& documents, const RunConfig& config,
+                                             const Bundle& bundle, const std::string& source) {
+  TextEncoder encoder = text_encoder(bundle);
+  std::vector<Example> examples;
+  std::vector<std::string_view> targets;
+  for (const Document& d : documents) targets.push_back(target_of(d, config, source));
+  std::vector<EncodedText> sources = encode(documents, encoder), ends = encoder.encode_all(targets);
+  for (std::size_t i = 0; i < documents.size(); ++i)
+    examples.push_back(
+        {.chunks = sources[i].chunks, .type_ids = {}, .decoder_ids = {}, .labels = ends[i].chunks.at(0)});
+  return std::make_unique<FixedSet>(std::move(examples));
+}
+
+}  // namespace
+
+RunFiles read_run_files(const RunConfig& config) {
+  auto [train, validation] = files_of(config);
+  RunFiles files;
+  files.in_ids = holds_examples(train);
+  if (files.in_ids) {
+    files.train_examples = read_examples(train);
+    if (!validation.empty()) files.validation_examples = read_examples(validation);
+  } else {
+    DocumentFormat format{.text_field = config.data.text_field, .label_field = config.data.label_field};
+    format.labels = config.task == TrainTask::classify ? Labels::required : Labels::optional;
+    files.train = read_documents(train, format);
+    format.labels = config.task == TrainTask::classify ? Labels::nullable : Labels::optional;
+    if (!validation.empty()) files.validation = read_documents(validation, format);
+    if (config.task == TrainTask::classify) check_labels(files, train, validation);
+  }
+  auto trained = static_cast<std::int64_t>(files.in_ids ? files.train_examples.size() : files.train.items.size());
+  files.lineage.push_back({"train", train.filename().string(), sha256_of_file(train), trained});
+  if (!validation.empty()) {
+    auto held =
+        static_cast<std::int64_t>(files.in_ids ? files.validation_examples.size() : files.validation.items.size());
+    files.lineage.push_back({"validation", validation.filename().string(), sha256_of_file(validation), held});
+  }
+  return files;
+}
+
+std::vector<std::string_view> training_texts(const RunFiles& files, const RunConfig& config) {
+  std::vector<std::string_view> texts;
+  for (const Document& d : files.train.items) {
+    texts.push_back(d.text);
+    if (config.task == TrainTask::translate) texts.push_back(target_of(d, config, files.train.source));
+  }
+  return texts;
+}
+
+TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bundle& bundle, const Run& run) {
+  run.report({.doing = "reading texts", .done = 0, .total = 0, .unit = "documents", .detail = ""});
+  if (files.in_ids) {
+    TaskData data{std::make_unique<FixedSet>(files.train_examples), nullptr};
+    if (!files.validation_examples.empty()) data.validation = std::make_unique<FixedSet>(files.validation_examples);
+    return data;
+  }
+  auto make = [&](const Documents& documents) -> std::unique_ptr<TrainingSet> {
+    if (documents.items.empty()) return nullptr;
+    switch (config.task) {
+      case TrainTask::classify:
+        return classification_set(documents.items, bundle);
+      case TrainTask::mlm:
+        return masked_set(documents.items, config, bundle);
+      case TrainTask::lm:
+        return language_model_set(documents.items, config, bundle);
+      case TrainTask::translate:
+        return translation_set(documents.items, config, bundle, documents.source);
+    }
+    return nullptr;
+  };
+  return {make(files.train), make(files.validation)};
+}
+
+Metrics measure(const Model& model, const TrainingSet& data, const Run& run) {
+  NoGradient none;
+  std::vector<Example> examples;
+  std::vector<std::int64_t> lengths;
+  // One fixed key, so that masked tokens are the same at every evaluation.
+  for (std::int64_t i = 0; i < data.count(); ++i) {
+    examples.push_back(data.example(i, RandomKey{}.at("evaluation")));
+    lengths.push_back(examples.back().tokens());
+  }
+  double sum = 0;
+  std::int64_t labelled = 0;
+  for (const auto& numbers : make_batches(lengths, {.batch_tokens = 8192, .order = BatchOrder::sequential}, 0)) {
+    if (run.cancelled()) break;  // the trainer looks next and stops
+    std::vector<Example> part;
+    for (std::int64_t i : numbers) part.push_back(examples[static_cast<std::size_t>(i)]);
+    LabelledBatch batch = collate(model, part, numbers);
+    if (batch.labelled == 0) continue;
+    sum += loss_of(model, batch).item() * static_cast<double>(batch.labelled);
+    labelled += batch.labelled;
+  }
+  check(labelled > 0 || run.cancelled(), "evaluating: no example has a label");
+  double loss = labelled > 0 ? sum / static_cast<double>(labelled) : 0;
+  if (model.facts().head != HeadKind::classify) return {{"loss", loss}, {"perplexity", std::exp(loss)}};
+  ClassScores scores = score_examples(model, examples, Run{.progress = {}, .cancel = run.cancel});
+  std::vector<int> truth;
+  for (const Example& example : examples) truth.push_back(static_cast<int>(example.labels.at(0)));
+  auto figures =
+      evaluate::classification(truth, evaluate::top_class(scores.logits), static_cast<int>(scores.logits.width));
+  return {{"loss", loss}, {"accuracy", figures.accuracy}, {"macro_f1", figures.macro.f1}};
+}
+
+}  // namespace attune

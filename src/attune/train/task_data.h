@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attune/base/run.h"
+#include "attune/bundle/bundle.h"
+#include "attune/data/documents.h"
+#include "attune/train/run_config.h"
+#include "attune/train/training_sets.h"
+
+namespace attune {
+
+/// A run's files as read, before there is a tokenizer or a model.
+struct RunFiles {
+  Documents train, validation;                               // texts
+  std::vector<Example> train_examples, validation_examples;  // or lines of ids, which need no tokenizer
+  std::vector<std::string> labels;                           // classify: of the training documents, sorted
+  std::vector<DataSource> lineage;
+  bool in_ids = false;
+};
+
+/// Throws Error: a file that is missing or holds nothing, a record without text, target or label, a label that training
+/// never saw, one class only, fewer documents than classes.
+RunFiles read_run_files(const RunConfig& config);
+
+/// All texts of the training part, targets included: what a new tokenizer learns from.
+std::vector<std::string_view> training_texts(const RunFiles& files, const RunConfig& config);
+
+/// What the model learns from and is measured on.
+struct TaskData {
+  std::unique_ptr<TrainingSet> train;
+  std::unique_ptr<TrainingSet> validation;  // null without a validation file
+};
+TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bundle& bundle, const Run& run);
+
+/// loss and perplexity; for classifiers loss, accuracy and macro_f1.
+Metrics measure(const Model& model, const TrainingSet& data, const Run& run);
+
+}  // namespace attune

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <vector>
+
+#include "attune/train/trainer.h"
+
+namespace attune {
+
+/// Examples that are the same in every epoch.
+class FixedSet : public TrainingSet {
+ public:
+  explicit FixedSet(std::vector<Example> examples) : examples_(std::move(examples)) {}
+  std::int64_t count() const override { return static_cast<std::int64_t>(examples_.size()); }
+  std::int64_t tokens(std::int64_t i) const override { return at(i).tokens(); }
+  Example example(std::int64_t i, const RandomKey&) const override { return at(i); }
+
+ private:
+  const Example& at(std::int64_t i) const { return examples_[static_cast<std::size_t>(i)]; }
+  std::vector<Example> examples_;
+};
+
+/// Masked-token prediction (Devlin et al. 2019, section 3.1): `probability` of the tokens are to be predicted; of these
+/// 80 % read as the mask token, 10 % as a random one, 10 % as they are. Anew in each epoch.
+struct Masking {
+  double probability = 0.15;
+  std::int64_t mask_id = 0;
+  std::int64_t vocab_size = 0;
+  std::vector<std::int64_t> special_ids;  // never chosen, never put in
+};
+
+class MaskedSet : public TrainingSet {
+ public:
+  /// sequences: ids with their special tokens.
+  MaskedSet(std::vector<std::vector<std::int64_t>> sequences, Masking masking);
+  std::int64_t count() const override { return static_cast<std::int64_t>(sequences_.size()); }
+  std::int64_t tokens(std::int64_t i) const override { return static_cast<std::int64_t>(at(i).size()); }
+  Example example(std::int64_t i, const RandomKey& key) const override;
+
+ private:
+  const std::vector<std::int64_t>& at(std::int64_t i) const { return sequences_[static_cast<std::size_t>(i)]; }
+  std::int64_t random_token(RandomStream& random) const;
+
+  std::vector<std::vector<std::int64_t>> sequences_;
+  Masking masking_;
+};
+
+/// Texts for next-token prediction: joined, a separator behind each, and cut into blocks of `length`; the last one may
+/// be shorter. Every token is in exactly one block.
+std::vector<Example> language_model_blocks(const std::vector<std::vector<std::int64_t>>& texts, std::int64_t separator,
+                                           std::int64_t length);
+
+}  // namespace attune
