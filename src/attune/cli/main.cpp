@@ -1,3 +1,3 @@
-#include <cstdio>
+#include "attune/cli/program.h"
 
-int main() { std::puts("attune 0.1.0"); }
+int main(int argc, char** argv) { return attune::run_program(argc, argv); }

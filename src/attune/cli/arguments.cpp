@@ -1,0 +1,62 @@
+#include "attune/cli/arguments.h"
+
+#include <CLI/CLI.hpp>
+
+namespace attune {
+
+namespace {
+
+CLI::Option* add(CLI::App& app, const std::string& name, auto& to, const std::string& help) {
+  return app.add_option(name, to, help)->capture_default_str();
+}
+
+}  // namespace
+
+void Arguments::positional(const std::string& name, std::string& to, const std::string& help) {
+  app_->add_option(name, to, help)->required();
+}
+void Arguments::optional_positional(const std::string& name, std::string& to, const std::string& help) {
+  app_->add_option(name, to, help);
+}
+void Arguments::option(const std::string& name, std::string& to, const std::string& help) {
+  add(*app_, name, to, help);
+}
+void Arguments::option(const std::string& name, std::optional<std::string>& to, const std::string& help) {
+  app_->add_option(name, to, help);
+}
+void Arguments::option(const std::string& name, std::int64_t& to, const std::string& help) {
+  add(*app_, name, to, help);
+}
+void Arguments::option(const std::string& name, std::optional<std::int64_t>& to, const std::string& help) {
+  app_->add_option(name, to, help);
+}
+void Arguments::option(const std::string& name, double& to, const std::string& help) { add(*app_, name, to, help); }
+void Arguments::option(const std::string& name, std::optional<double>& to, const std::string& help) {
+  app_->add_option(name, to, help);
+}
+void Arguments::option(const std::string& name, std::vector<std::string>& to, const std::string& help, bool comma) {
+  CLI::Option* option = app_->add_option(name, to, help);
+  if (comma) option->delimiter(',');
+}
+void Arguments::required(const std::string& name, std::string& to, const std::string& help) {
+  app_->add_option(name, to, help)->required();
+}
+void Arguments::required(const std::string& name, std::vector<std::string>& to, const std::string& help) {
+  app_->add_option(name, to, help)->required();
+}
+void Arguments::choice(const std::string& name, std::string& to, const std::vector<std::string>& allowed,
+                       const std::string& help) {
+  add(*app_, name, to, help)->check(CLI::IsMember(allowed));
+}
+void Arguments::flag(const std::string& name, bool& to, const std::string& help) { app_->add_flag(name, to, help); }
+
+Arguments Arguments::subcommand(const std::string& name, const std::string& help, const std::string& example,
+                                bool& chosen) {
+  CLI::App* sub = app_->add_subcommand(name, help);
+  sub->footer("Example:\n  " + example);
+  sub->callback([&chosen] { chosen = true; });
+  app_->require_subcommand(1);
+  return Arguments(*sub);
+}
+
+}  // namespace attune

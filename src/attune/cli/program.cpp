@@ -1,0 +1,121 @@
+#include "attune/cli/program.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <new>
+
+#include "attune/base/error.h"
+#include "attune/base/threads.h"
+#include "attune/cli/command.h"
+#include "attune/cli/terminal.h"
+
+namespace attune {
+
+namespace {
+
+constexpr const char* version_text = "attune " ATTUNE_VERSION;
+
+struct CommonOptions {
+  std::int64_t threads = 0;
+  std::int64_t seed = 0;
+  bool quiet = false;
+  std::string level = "info";
+};
+
+void declare_common(Arguments& arguments, CommonOptions& common) {
+  arguments.option("--threads", common.threads, "threads to compute with; 0: all cores");
+  arguments.option("--seed", common.seed, "of everything random: the same seed gives the same bits");
+  arguments.flag("--quiet", common.quiet, "no progress, no warnings");
+  arguments.choice("--log-level", common.level, {"debug", "info", "warning", "error"}, "how much is told on stderr");
+}
+
+LogLevel parse_level(const std::string& name) {
+  if (name == "debug") return LogLevel::debug;
+  if (name == "warning") return LogLevel::warning;
+  return name == "error" ? LogLevel::error : LogLevel::info;
+}
+
+std::string overview(const std::vector<Command>& all) {
+  std::string text =
+      std::string(version_text) +
+      ": the whole life of a Transformer on your own machine\n\nUsage: attune COMMAND [MODEL] [options]\n";
+  std::vector<std::string> stages;
+  for (const Command& c : all)
+    if (std::find(stages.begin(), stages.end(), c.stage) == stages.end()) stages.push_back(c.stage);
+  for (const std::string& stage : stages) {
+    text += "\n" + stage + ":\n";
+    for (const Command& c : all)
+      if (c.stage == stage) text += fmt::format("  {:<12} {}\n", c.name, c.summary);
+  }
+  return text + "\nattune COMMAND --help shows the options and an example. Nothing goes to the network.\n";
+}
+
+int act(const Action& action, const CommonOptions& common) {
+  Terminal terminal({.quiet = common.quiet, .level = parse_level(common.level)});
+  try {
+    if (common.threads != 0) set_num_threads(static_cast<int>(common.threads));
+    check(common.seed >= 0, "--seed is {}: give 0 or more", common.seed);
+    int status =
+        action({.run = terminal.run(), .quiet = common.quiet, .seed = static_cast<std::uint64_t>(common.seed)});
+    check(std::fflush(stdout) == 0, "writing the results: the disk or pipe behind stdout refused");
+    return status;
+  } catch (const Cancelled& stopped) {
+    log(LogLevel::warning, stopped.what());
+    return exit_interrupted;
+  } catch (const Error& error) {
+    log(LogLevel::error, error.what());
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::error, "out of memory: use a smaller batch (--set train.batch_tokens=...) or a larger machine");
+  } catch (const std::filesystem::filesystem_error& error) {
+    log(LogLevel::error, error.what());
+  }
+  return exit_failed;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  std::vector<Command> all = commands();
+  if (argc < 2 || std::string(argv[1]) == "--help" || std::string(argv[1]) == "-h" || std::string(argv[1]) == "help") {
+    std::fputs(overview(all).c_str(), stdout);
+    return argc < 2 ? exit_usage : 0;
+  }
+  if (std::string(argv[1]) == "--version") {
+    std::printf("%s\n", version_text);
+    return 0;
+  }
+  std::string name = argv[1];
+  std::vector<std::string> names;
+  for (const Command& c : all) names.push_back(c.name);
+  auto chosen = std::find(names.begin(), names.end(), name);
+  if (chosen == names.end()) {
+    std::string near = nearest_name(name, names);
+    fmt::print(stderr, "attune: error: \"{}\" is not a command{}: attune --help lists them\n", name,
+               near.empty() ? "" : ", did you mean \"" + near + "\"?");
+    return exit_usage;
+  }
+  const Command& command = all[static_cast<std::size_t>(chosen - names.begin())];
+  CLI::App app(command.summary, "attune " + command.name);
+  app.footer("Example:\n  " + command.example);
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  CommonOptions common;
+  Arguments arguments(app);
+  Action action = command.declare(arguments);
+  declare_common(arguments, common);
+  app.fallthrough();
+  try {
+    app.parse(argc - 1, argv + 1);
+  } catch (const CLI::CallForHelp&) {
+    for (const CLI::App* sub : app.get_subcommands()) return std::fputs(sub->help().c_str(), stdout), 0;
+    std::fputs(app.help().c_str(), stdout);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "attune: error: {}: {}: see attune {} --help\n", command.name, error.what(), command.name);
+    return exit_usage;
+  }
+  Terminal::watch_signals();
+  return act(action, common);
+}
+
+}  // namespace attune
