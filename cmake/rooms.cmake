@@ -37,6 +37,7 @@ macro(attune_add_rooms)
         # The rooms that read files of others count their branches, for libFuzzer to see.
         target_compile_options(attune_${room} PRIVATE -fsanitize=fuzzer-no-link)
       endif()
+      target_compile_definitions(attune_${room} PRIVATE ATTUNE_VERSION="${PROJECT_VERSION}")
       target_link_libraries(attune_all INTERFACE attune_${room} $<TARGET_OBJECTS:attune_${room}>)
     endif()
   endforeach()

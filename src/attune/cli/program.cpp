@@ -1,7 +1,11 @@
 #include "attune/cli/program.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <new>
 

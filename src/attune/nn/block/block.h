@@ -23,7 +23,7 @@ struct Block {
   Norm feedforward_norm;
   NormOrder order = NormOrder::pre;
   double dropout = 0;  // on each sublayer's output, before the residual sum
-  Place place;
+  Place place = {};
 
   /// x: [tokens, hidden]. `memory` is needed where `cross` is there. Returns [tokens, hidden].
   Tensor operator()(const Tensor& x, const Batch& batch, Observer* observer, const Memory* memory = nullptr) const;

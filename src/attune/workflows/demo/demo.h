@@ -15,8 +15,8 @@ struct DemoResult {
     std::string what;
     double value = 0;
   };
-  std::string claim;
-  std::vector<Figure> figures;
+  std::string claim = {};
+  std::vector<Figure> figures = {};
   bool holds = false;
 };
 

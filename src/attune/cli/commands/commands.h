@@ -1,0 +1,14 @@
+#pragma once
+
+#include "attune/cli/command.h"
+
+namespace attune {
+
+// One function a command, each in the file of its name: it declares the arguments and returns what to do with them.
+Command train_command();
+Command info_command();
+Command verify_command();
+Command forward_command();
+Command demo_command();
+
+}  // namespace attune

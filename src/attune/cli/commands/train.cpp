@@ -1,0 +1,62 @@
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "attune/base/error.h"
+#include "attune/base/log.h"
+#include "attune/cli/commands/commands.h"
+#include "attune/train/learn.h"
+
+namespace attune {
+
+namespace {
+
+struct TrainArguments {
+  std::string file, output = "run";
+  std::vector<std::string> settings;
+  std::optional<std::string> task, data, model;
+  bool resume = false;
+};
+
+/// The run file with the flags laid over it.
+RunConfig run_config(const TrainArguments& a, std::uint64_t seed) {
+  Json run = a.file.empty() ? Json::object() : read_toml(a.file);
+  if (a.task) run["task"] = *a.task;
+  if (a.data) run["data"]["train"] = *a.data;
+  if (a.model) run["model"] = {{"from", *a.model}};
+  if (seed != 0) run["seed"] = seed;
+  for (const std::string& setting : a.settings) apply_setting(run, setting);
+  return RunConfig::read(run, a.file.empty() ? "the command line" : a.file);
+}
+
+int run_train(const TrainArguments& a, const Session& session) {
+  TrainingResult result = learn(run_config(a, session.seed), a.output, a.resume, session.run);
+  if (result.was_finished) log_info("this run was finished before: nothing to do");
+  fmt::print("{} steps; the best weights are of step {}\n", result.steps, result.best_step);
+  for (const EvaluationRecord& evaluation : result.evaluations)
+    if (evaluation.step == result.best_step)
+      for (const auto& [name, value] : evaluation.metrics) fmt::print("{:<12} {:.4f}\n", name, value);
+  fmt::print("model: {}\n", (Path(a.output) / "model").string());
+  return 0;
+}
+
+}  // namespace
+
+Command train_command() {
+  return {"train", "Train and adapt", "trains a model from a run file, or goes on with an interrupted run",
+          "attune example clinical --output clinical && attune train clinical/run.toml --output run",
+          [](Arguments& arguments) -> Action {
+            auto a = std::make_shared<TrainArguments>();
+            arguments.optional_positional("run.toml", a->file, "the run file; its keys are listed in docs/train.md");
+            arguments.option("--output", a->output, "directory of the run");
+            arguments.option("--set", a->settings,
+                             "key=value over the run file's, e.g. train.learning_rate=1e-4; repeatable");
+            arguments.option("--task", a->task, "classify, mlm, lm or translate");
+            arguments.option("--data", a->data, "training file, or a directory that `attune split` made");
+            arguments.option("--model", a->model, "model directory to begin from");
+            arguments.flag("--resume", a->resume, "go on with the run in --output");
+            return [a](const Session& session) { return run_train(*a, session); };
+          }};
+}
+
+}  // namespace attune
