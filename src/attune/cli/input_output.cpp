@@ -1,0 +1,94 @@
+#include "attune/cli/input_output.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "attune/base/error.h"
+#include "attune/base/log.h"
+#include "attune/data/record.h"
+
+namespace attune {
+
+namespace {
+
+constexpr std::size_t bad_lines_listed = 20;
+
+void tell_skipped(const Documents& documents) {
+  if (documents.skipped.empty()) return;
+  log_warning(fmt::format("{}: {} bad line{} skipped, {} read", documents.source, documents.skipped.size(),
+                          documents.skipped.size() == 1 ? "" : "s", documents.items.size()));
+  for (std::size_t i = 0; i < documents.skipped.size() && i < bad_lines_listed; ++i)
+    log_warning(fmt::format("  line {}: {}", documents.skipped[i].line, documents.skipped[i].why));
+  if (documents.skipped.size() > bad_lines_listed)
+    log_warning(fmt::format("  and {} more", documents.skipped.size() - bad_lines_listed));
+}
+
+Documents one_text(const InputArguments& input, const DocumentFormat& format) {
+  return within(input.text_option, [&] {
+    check_plain_text(*input.text);
+    RecordBuilder record(1, format);
+    record.add(format.text_field, *input.text, RecordBuilder::Kind::string);
+    Documents documents;
+    documents.source = input.text_option;
+    documents.items.push_back(record.take());
+    return documents;
+  });
+}
+
+}  // namespace
+
+void declare_input(Arguments& arguments, InputArguments& input) {
+  arguments.option(input.text_option, input.text, "one text");
+  arguments.option("--input", input.file, "file of records (JSON lines; .csv, .tsv, .txt by their ending), or -");
+  arguments.option("--text-field", input.text_field, "the field that holds the text");
+  arguments.flag("--skip-bad", input.skip_bad, "leave out bad lines, and list them, instead of stopping");
+}
+
+Documents read_input(const InputArguments& input, DocumentFormat format) {
+  check(input.text.has_value() != input.file.has_value(), "nothing to read, or two things: give {} or --input FILE",
+        input.text_option);
+  format.text_field = input.text_field;
+  format.skip_bad = input.skip_bad;
+  if (input.text) return one_text(input, format);
+  return read_data(*input.file, format);
+}
+
+Documents read_data(const std::string& file, const DocumentFormat& format) {
+  Documents documents = read_documents(file, format);
+  tell_skipped(documents);
+  return documents;
+}
+
+Json id_of(const Document& document, const DocumentFormat& format) {
+  bool literal = std::ranges::find(document.literals, format.id_field) != document.literals.end();
+  return literal ? parse_json(document.id, "the id of line " + std::to_string(document.line)) : Json(document.id);
+}
+
+void declare_output(Arguments& arguments, OutputArguments& output) {
+  arguments.option("--output", output.file, "file for the results, written whole or not at all; else standard output");
+  arguments.flag("--json", output.json, "a JSON line for each input, in the input's order");
+}
+
+Output::Output(const OutputArguments& arguments) {
+  if (arguments.file) file_ = std::make_unique<AtomicFile>(*arguments.file);
+}
+
+void Output::line(std::string_view text) {
+  if (file_) {
+    file_->write(text);
+    file_->write("\n");
+    return;
+  }
+  bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fputc('\n', stdout) != EOF;
+  check(written, "writing the results: the disk or pipe behind standard output refused");
+}
+
+void Output::record(const Json& json) { line(to_text(json)); }
+
+void Output::finish() {
+  if (file_) file_->commit();
+  check(std::fflush(stdout) == 0, "writing the results: the disk or pipe behind standard output refused");
+}
+
+}  // namespace attune
