@@ -115,9 +115,8 @@ struct Work {
   Cut tiles{c.count, kernels.rows};  // of C's rows
 };
 
-/// Where a tile's columns are and what they start with.
-void place(const Work& w, std::int64_t panel, std::int64_t row, bool first_pass, Tile& tile) {
-  std::int64_t column = panel * panel_width;
+/// Where a tile's values are, from `column` on, and what they start with.
+void place(const Work& w, std::int64_t column, std::int64_t row, bool first_pass, Tile& tile) {
   tile.c = w.c[row] + column;
   tile.c_stride = w.c.stride;
   tile.start = tile.c;
@@ -128,7 +127,7 @@ void place(const Work& w, std::int64_t panel, std::int64_t row, bool first_pass,
   }
 }
 
-/// The panel that reaches over C's edge: on a copy, because a kernel reads and writes whole vectors.
+/// A tile of which only `width` columns are inside C: on a copy, because a kernel reads and writes whole vectors.
 void run_at_edge(MatmulKernels::Kernel kernel, Tile tile, std::int64_t rows, std::int64_t width) {
   alignas(64) float copy[most_rows][panel_width] = {};
   for (std::int64_t i = 0; i < rows; ++i) std::memcpy(copy[i], tile.start + i * tile.start_stride, bytes(width));
@@ -138,14 +137,6 @@ void run_at_edge(MatmulKernels::Kernel kernel, Tile tile, std::int64_t rows, std
   tile.start_stride = tile.c_stride = panel_width;
   kernel(tile);
   for (std::int64_t i = 0; i < rows; ++i) std::memcpy(c + i * c_stride, copy[i], bytes(width));
-}
-
-void run(const Work& w, MatmulKernels::Kernel kernel, const Tile& tile, std::int64_t panel, std::int64_t rows) {
-  std::int64_t width = w.c.width - panel * panel_width;
-  if (width >= panel_width)
-    kernel(tile);
-  else
-    run_at_edge(kernel, tile, rows, width);
 }
 
 struct Pass {
@@ -218,8 +209,8 @@ const float* panel_part(const Work& w, std::int64_t panel, Range panels, const P
   return b + i * stride;
 }
 
-/// One block of A times panels of B for one pass over k; panel by panel, so that a panel's part is read from the first
-/// cache.
+/// One block of A times panels of B for one pass over k; a tile's columns by a tile's columns, so that they are read
+/// from the first cache.
 void multiply_block(const Work& w, Range tiles, Range panels, const Pass& pass) {
   const bool columns = w.a.row_stride == 1 && w.a.column_stride != 1;
   const MatmulKernels::Kernel* kernels = columns ? w.kernels.column_tiles : w.kernels.row_tiles;
@@ -232,24 +223,33 @@ void multiply_block(const Work& w, Range tiles, Range panels, const Pass& pass) 
     copy_columns<most_rows / 2>(w, tiles, pass, a);
   const std::int64_t first_row = w.tiles.begin(tiles.begin);
   for (std::int64_t panel = panels.begin; panel < panels.end; ++panel) {
-    Tile tile{};
-    tile.b = panel_part(w, panel, panels, pass);
-    tile.depth = pass.depth;
-    for (std::int64_t i = tiles.begin; i < tiles.end; ++i) {
-      const Range rows = w.tiles.range(i);
-      tile.a =
-          a + (columns ? (i - tiles.begin) * pass.depth * w.kernels.rows : (rows.begin - first_row) * block_row_stride);
-      place(w, panel, rows.begin, pass.first, tile);
-      if (i + 1 < tiles.end) prefetch_tile(w, panel, w.tiles.range(i + 1));
-      prefetch_next_panel(w, panel, panels, pass, {i - tiles.begin, tiles.size()});
-      run(w, kernels[rows.size() - 1], tile, panel, rows.size());
+    const float* b = panel_part(w, panel, panels, pass);
+    const std::int64_t end = std::min(w.c.width, (panel + 1) * panel_width);
+    for (std::int64_t column = panel * panel_width; column < end; column += w.kernels.columns) {
+      Tile tile{};
+      tile.b = b + column % panel_width;
+      tile.depth = pass.depth;
+      for (std::int64_t i = tiles.begin; i < tiles.end; ++i) {
+        const Range rows = w.tiles.range(i);
+        tile.a = a + (columns ? (i - tiles.begin) * pass.depth * w.kernels.rows
+                              : (rows.begin - first_row) * block_row_stride);
+        place(w, column, rows.begin, pass.first, tile);
+        if (column % panel_width == 0) {
+          if (i + 1 < tiles.end) prefetch_tile(w, panel, w.tiles.range(i + 1));
+          prefetch_next_panel(w, panel, panels, pass, {i - tiles.begin, tiles.size()});
+        }
+        if (end - column >= w.kernels.columns)
+          kernels[rows.size() - 1](tile);
+        else
+          run_at_edge(kernels[rows.size() - 1], tile, rows.size(), end - column);
+      }
     }
   }
 }
 
 /// C's tiles x panels over all of k: no more rows than a block of A has.
 void multiply(const Work& w, Range tiles, Range panels) {
-  const Cut passes(w.a.columns, block_depth);
+  const Cut passes(w.a.columns, w.kernels.depth);
   for (std::int64_t i = 0; i < passes.count; ++i)
     multiply_block(w, tiles, panels, {passes.begin(i), passes.size(i), i == 0});
 }
@@ -301,9 +301,14 @@ void multiply_thin(const Work& w) {
     for (std::int64_t panel = begin; panel < end;) {
       Tile tile = of_a;
       tile.b = w.b.packed->panel(panel);
-      place(w, panel, 0, true, tile);
+      place(w, panel * panel_width, 0, true, tile);
       bool several = panel + at_once <= std::min(end, whole);
-      run(w, several ? w.kernels.thin[kind] : w.kernels.single_thin[kind], tile, panel, w.c.count);
+      if (several)
+        w.kernels.thin[kind](tile);
+      else if (panel < whole)
+        w.kernels.single_thin[kind](tile);
+      else
+        run_at_edge(w.kernels.single_thin[kind], tile, w.c.count, w.c.width - panel * panel_width);
       panel += several ? at_once : 1;
     }
   });

@@ -29,7 +29,7 @@ constexpr int registers = 16;
 #endif
 constexpr int line = 16;          // floats of a cache line
 constexpr int prefetch_rows = 8;  // how far ahead of a panel that streams from memory
-constexpr int tile_rows = registers == 32 ? 12 : 6;
+constexpr int tile_rows = registers == 32 ? 12 : 6, tile_vectors = 2;
 
 // Where a tile's element of A at (row, k) is.
 struct RowBlock {
@@ -88,8 +88,8 @@ HWY_INLINE void multiply(const Tile& t, int first) {
 }
 
 template <class A, int kRows>
-void panel_tile(const Tile& t) {
-  for (int first = 0; first < panel_vectors; first += 2) multiply<A, kRows, 2>(t, first);
+void block_tile(const Tile& t) {
+  multiply<A, kRows, tile_vectors>(t, 0);
 }
 
 /// Few rows: as many columns at a time as give enough independent sums to hide the latency of the multiply-add.
@@ -128,7 +128,7 @@ void transpose_panel(const float* from, std::int64_t from_stride, std::int64_t d
 template <class A, int kRows>
 constexpr MatmulKernels::Kernel tile_of() {
   if constexpr (kRows <= tile_rows)
-    return &panel_tile<A, kRows>;
+    return &block_tile<A, kRows>;
   else
     return nullptr;
 }
@@ -146,6 +146,8 @@ const MatmulKernels* kernels_of_target() {
     constexpr int wide = panel_vectors >= 4 ? 1 : 2;  // panels at once for one row
     MatmulKernels k{};
     k.rows = tile_rows;
+    k.columns = column_of(tile_vectors);
+    k.depth = registers == 32 ? block_depth : 256;  // measured
     fill_tiles<RowBlock>(k.row_tiles);
     fill_tiles<ColumnBlock>(k.column_tiles);
     const std::int64_t panels[] = {wide, wide, 1, 1};

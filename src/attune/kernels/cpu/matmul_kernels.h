@@ -6,10 +6,9 @@
 /// this.
 namespace attune::kernels {
 
-inline constexpr std::int64_t panel_width = 32;  // columns of a panel of B: two vectors of AVX-512, four of AVX2
-inline constexpr std::int64_t block_depth =
-    384;  // k of one pass: a panel's part (48 KiB) stays in the second cache, part of it in the first
-inline constexpr std::int64_t most_rows = 12;  // of one tile; a target with 16 registers takes 6
+inline constexpr std::int64_t panel_width = 32;   // columns of a panel of B: two vectors of AVX-512, four of AVX2
+inline constexpr std::int64_t block_depth = 384;  // most k of one pass over a block of A
+inline constexpr std::int64_t most_rows = 12;     // of one tile; a target with 16 registers takes 6
 inline constexpr std::int64_t most_thin_rows = 4;
 /// Row stride of a block of A. Not a power of two, so that the rows of a tile do not fall into the same cache sets.
 inline constexpr std::int64_t block_row_stride = block_depth + 16;
@@ -31,7 +30,9 @@ struct Tile {
 struct MatmulKernels {
   using Kernel = void (*)(const Tile& tile);
   std::int64_t rows;               // most rows of a tile
-  Kernel row_tiles[most_rows];     // by rows - 1: a panel times A as [rows, block_row_stride]
+  std::int64_t columns;            // of a tile: a part of a panel
+  std::int64_t depth;              // most k of one pass: a tile's part of B stays in the first cache or close
+  Kernel row_tiles[most_rows];     // by rows - 1: A as [rows, block_row_stride]
   Kernel column_tiles[most_rows];  // the same for A as [depth, rows]: an operand that was transposed
   /// By rows - 1: `thin_panels` panels (the last may be alone: single_thin) times A as it lies in memory.
   std::int64_t thin_panels[most_thin_rows];
