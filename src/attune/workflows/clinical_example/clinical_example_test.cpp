@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "attune/base/error.h"
 #include "attune/base/file.h"
 #include "attune/workflows/clinical_example/compose.h"
 #include "attune/workflows/clinical_example/surface.h"
@@ -160,6 +161,15 @@ TEST(ClinicalExample, WritesADirectoryThatReadsBack) {
   format.labels = Labels::nullable;
   Documents read = read_documents(directory / "documents.jsonl", format);
   EXPECT_EQ(bytes_of(read.items), bytes_of(documents()));
+  std::filesystem::remove_all(directory);
+}
+
+TEST(ClinicalExample, LeavesADirectoryWithOtherFilesAlone) {
+  Path directory = Path(testing::TempDir()) / "clinical_example_kept";
+  make_directories(directory);
+  write_file_atomically(directory / "thesis.txt", "three years of work");
+  EXPECT_THROW(write_clinical_example(directory, 1), Error);
+  EXPECT_EQ(read_file(directory / "thesis.txt"), "three years of work");
   std::filesystem::remove_all(directory);
 }
 

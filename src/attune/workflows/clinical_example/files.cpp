@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <filesystem>
+
+#include "attune/base/error.h"
 #include "attune/base/file.h"
 #include "attune/workflows/clinical_example/clinical_example.h"
 
@@ -178,9 +182,25 @@ Or step by step, in this directory:
 what they can not stand for: docs/clinical-example.md in Attune's source.
 )";
 
+constexpr std::string_view kFiles[] = {"documents.jsonl", "run.toml", "rules.toml", "README.md"};
+
+// A directory is replaced as a whole, so one that holds anything else is left alone.
+void check_replaceable(const Path& directory) {
+  std::error_code none;
+  if (!std::filesystem::exists(directory, none)) return;
+  check(std::filesystem::is_directory(directory, none), "writing the clinical example: {} is a file: give a directory",
+        directory.string());
+  for (const auto& entry : std::filesystem::directory_iterator(directory, none)) {
+    std::string name = entry.path().filename().string();
+    check(std::find(std::begin(kFiles), std::end(kFiles), name) != std::end(kFiles),
+          "writing the clinical example: {} holds other files ({}): give a new directory", directory.string(), name);
+  }
+}
+
 }  // namespace
 
 void write_clinical_example(const Path& directory, std::uint64_t seed) {
+  check_replaceable(directory);
   std::vector<Document> documents = clinical_documents(seed);
   write_directory_atomically(directory, [&](const Path& fresh) {
     DocumentFormat format;
