@@ -61,10 +61,10 @@ HWY_INLINE void merge_scores(float* HWY_RESTRICT scores, std::int64_t seen, cons
 /// Asks memory for a block of keys and values, in the order of its addresses.
 static void ask_for_block(const Problem& p, const AttentionWork& work, std::int64_t block, std::int64_t count) {
   const float* rows[key_block] = {};
-  block_rows<false>(p, work, block, count, nullptr, rows);
+  block_rows<false>(p, work, block, count, rows);
   for (std::int64_t j = 0; j < count; ++j)
     for (std::int64_t c = 0; c < p.k.width; c += 16) hwy::Prefetch(rows[j] + c);
-  block_rows<true>(p, work, block, count, nullptr, rows);
+  block_rows<true>(p, work, block, count, rows);
   for (std::int64_t j = 0; j < count; ++j)
     for (std::int64_t c = 0; c < p.v.width; c += 16) hwy::Prefetch(rows[j] + c);
 }
@@ -75,7 +75,7 @@ struct Attending {
   const Problem& p;
   AttentionWork work;
   std::int64_t group, rows, width, value_width;  // value_width: padded
-  float *queries, *keys, *values, *scores, *weighted, *sums, *largest, *zeros, *multipliers;
+  float *queries, *keys, *values, *scores, *weighted, *sums, *largest, *multipliers;
   std::int64_t* visible;
 
   Attending(const Problem& problem, const AttentionWork& piece, Scratch& scratch)
@@ -92,14 +92,12 @@ struct Attending {
     weighted = scratch.take(rows * value_width);
     sums = scratch.take(rows * lanes);
     largest = scratch.take(rows);
-    zeros = scratch.take(width);
     multipliers = scratch.take(key_block);
     visible = scratch.take<std::int64_t>(rows);
     ask_for_block(p, work, 0, std::min(key_block, p.keys(work.sequence)));
     std::fill_n(weighted, rows * value_width, 0.0f);
     std::fill_n(sums, rows * lanes, 0.0f);
     std::fill_n(largest, rows, -HUGE_VALF);
-    std::fill_n(zeros, width, 0.0f);
     for (std::int64_t r = 0; r < rows; ++r) {
       pack_row(p.query(work.sequence, query(r), head(r)), width, width, score_factor(p), queries + r * width);
       visible[r] = p.visible(work.sequence, query(r));
@@ -115,9 +113,9 @@ struct Attending {
 
 static void pack_block(const Attending& a, std::int64_t block, std::int64_t count) {
   const float* rows[key_block] = {};
-  block_rows<false>(a.p, a.work, block, count, a.zeros, rows);
+  block_rows<false>(a.p, a.work, block, count, rows);
   pack_transposed(rows, padded(count), a.width, a.keys);
-  block_rows<true>(a.p, a.work, block, count, a.zeros, rows);
+  block_rows<true>(a.p, a.work, block, count, rows);
   for (std::int64_t j = 0; j < count; ++j)
     pack_row(rows[j], a.p.v.width, a.value_width, 1.0f, a.values + j * a.value_width);
 }
@@ -190,7 +188,7 @@ void attend_weights(const Problem& p, const AttentionWork& work, const QueryRang
   for (std::int64_t block = 0; block < a.visible[a.rows - 1]; block += key_block) {
     const std::int64_t count = std::min(key_block, keys - block);
     const float* rows[key_block];
-    block_rows<false>(p, work, block, count, a.zeros, rows);
+    block_rows<false>(p, work, block, count, rows);
     pack_transposed(rows, padded(count), a.width, a.keys);
     multiply({a.queries, a.width, 1, a.keys, key_block, scores + block, length, a.width, true}, a.rows, padded(count));
   }

@@ -33,7 +33,7 @@ struct Retracing {
       *values_across;        // a block's: [key_block, width], [width, key_block], [value width, key_block]
   float *dkeys, *dvalues;    // [key_block, width or value width]
   float *weights, *dscores;  // [query_block, key_block]
-  float *zeros, *multipliers;
+  float* multipliers;
   std::int64_t* visible;  // [queries]
 
   Retracing(const Problem& problem, const AttentionForward<float>& forward, const AttentionWork& piece,
@@ -51,9 +51,8 @@ struct Retracing {
     values_across = scratch.take(key_block * value_width);
     dkeys = scratch.take(key_block * width), dvalues = scratch.take(key_block * value_width);
     weights = scratch.take(query_block * key_block), dscores = scratch.take(query_block * key_block);
-    zeros = scratch.take(std::max(width, value_width)), multipliers = scratch.take(key_block);
+    multipliers = scratch.take(key_block);
     visible = scratch.take<std::int64_t>(piece.queries);
-    std::fill_n(zeros, std::max(width, value_width), 0.0f);
     std::fill_n(dqueries, rows * width, 0.0f);
     for (std::int64_t i = 0; i < piece.queries; ++i) visible[i] = p.visible(work.sequence, i);
     float* y = scratch.take(value_width);
@@ -79,10 +78,10 @@ struct Retracing {
 
 static void pack_block(const Retracing& r, std::int64_t block, std::int64_t count) {
   const float* rows[key_block];
-  block_rows<false>(r.p, r.work, block, count, r.zeros, rows);
+  block_rows<false>(r.p, r.work, block, count, rows);
   pack_transposed(rows, padded(count), r.p.q.width, r.keys_across);
   for (std::int64_t j = 0; j < count; ++j) pack_row(rows[j], r.p.q.width, r.width, 1.0f, r.keys + j * r.width);
-  block_rows<true>(r.p, r.work, block, count, r.zeros, rows);
+  block_rows<true>(r.p, r.work, block, count, rows);
   pack_transposed(rows, padded(count), r.p.v.width, r.values_across);
   std::fill_n(r.dkeys, count * r.width, 0.0f);
   std::fill_n(r.dvalues, count * r.value_width, 0.0f);
