@@ -3,7 +3,7 @@
 namespace attune {
 
 std::vector<Command> commands() {
-  return {train_command(), info_command(), verify_command(), forward_command(), demo_command()};
+  return {train_command(), workflow_command(), info_command(), verify_command(), forward_command(), demo_command()};
 }
 
 }  // namespace attune

@@ -1,5 +1,9 @@
 #include "attune/tasks/classify.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
 #include "attune/data/batches.h"
@@ -97,14 +101,40 @@ std::vector<Classified> decide(const Bundle& bundle, const ClassScores& scores, 
   return results;
 }
 
+ScoredTexts score_texts(const Bundle& bundle, std::span<const std::string_view> texts, const Run& run,
+                        std::optional<LongPolicy::Kind> policy) {
+  TextEncoder encoder = text_encoder(bundle, policy);
+  ScoredTexts scored{.scores = {}, .read = encoder.encode_all({texts.begin(), texts.end()})};
+  std::vector<Example> examples;
+  for (const EncodedText& text : scored.read)
+    examples.push_back({.chunks = text.chunks, .type_ids = {}, .decoder_ids = {}, .labels = {}});
+  scored.scores = score_examples(*bundle.model, examples, run);
+  return scored;
+}
+
+std::vector<int> class_numbers(const std::vector<std::string>& labels, const Documents& documents) {
+  std::vector<int> numbers;
+  for (const Document& document : documents.items) {
+    auto found = document.label ? std::find(labels.begin(), labels.end(), *document.label) : labels.end();
+    check(found != labels.end() || !document.label, "{}: line {}: the label \"{}\" is none of the model's: {}",
+          documents.source, document.line, document.label.value_or(""), fmt::join(labels, ", "));
+    numbers.push_back(document.label ? static_cast<int>(found - labels.begin()) : -1);
+  }
+  return numbers;
+}
+
+std::vector<std::string_view> texts_of(const Documents& documents) {
+  std::vector<std::string_view> texts;
+  for (const Document& document : documents.items) texts.push_back(document.text);
+  return texts;
+}
+
 std::vector<Classified> classify(const Bundle& bundle, std::span<const std::string_view> texts, const Run& run,
                                  std::optional<LongPolicy::Kind> policy) {
-  TextEncoder encoder = text_encoder(bundle, policy);
-  std::vector<EncodedText> read = encoder.encode_all({texts.begin(), texts.end()});
-  std::vector<Example> examples;
-  for (const EncodedText& text : read)
-    examples.push_back({.chunks = text.chunks, .type_ids = {}, .decoder_ids = {}, .labels = {}});
-  return decide(bundle, score_examples(*bundle.model, examples, run), read);
+  check(bundle.model->facts().head == HeadKind::classify, "{} is no classifier: it is a {}", bundle.path.string(),
+        class_name(bundle.model->facts().model_type, bundle.model->facts().head));
+  ScoredTexts scored = score_texts(bundle, texts, run, policy);
+  return decide(bundle, scored.scores, scored.read);
 }
 
 }  // namespace attune

@@ -8,6 +8,7 @@
 
 #include "attune/base/run.h"
 #include "attune/bundle/bundle.h"
+#include "attune/data/documents.h"
 #include "attune/evaluate/score_table.h"
 #include "attune/models/objective.h"
 #include "attune/tasks/text_encoder.h"
@@ -42,6 +43,21 @@ struct Classified {
 /// classifier or a text is refused.
 std::vector<Classified> classify(const Bundle& bundle, std::span<const std::string_view> texts, const Run& run,
                                  std::optional<LongPolicy::Kind> policy = {});
+
+/// Texts as the model read them, and what it says of them.
+struct ScoredTexts {
+  ClassScores scores;
+  std::vector<EncodedText> read;
+};
+ScoredTexts score_texts(const Bundle& bundle, std::span<const std::string_view> texts, const Run& run,
+                        std::optional<LongPolicy::Kind> policy = {});
+
+/// The class number of each document's label; -1 for a document of no category. Throws Error naming the line where a
+/// label is none of the model's.
+std::vector<int> class_numbers(const std::vector<std::string>& labels, const Documents& documents);
+
+/// The texts of documents; they must outlive the result.
+std::vector<std::string_view> texts_of(const Documents& documents);
 
 /// The model's encoder of texts under its contract.
 TextEncoder text_encoder(const Bundle& bundle, std::optional<LongPolicy::Kind> policy = {});

@@ -6,6 +6,7 @@ namespace attune {
 
 // One function a command, each in the file of its name: it declares the arguments and returns what to do with them.
 Command train_command();
+Command workflow_command();
 Command info_command();
 Command verify_command();
 Command forward_command();

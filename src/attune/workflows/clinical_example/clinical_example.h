@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "attune/data/documents.h"
@@ -15,6 +16,9 @@ namespace attune {
 ///   the
 ///                connected components over (patient, template, source) are the familiar and the unfamiliar part
 std::vector<Document> clinical_documents(std::uint64_t seed = 1);
+
+/// rules.toml of the example: what the rules baseline reads (baseline/rules.h).
+std::string_view clinical_rules();
 
 /// Writes the example: documents.jsonl, run.toml (how to train on them), rules.toml (rules to edit), README.md (the
 /// next command). The directory appears whole or not at all; an existing one is replaced.

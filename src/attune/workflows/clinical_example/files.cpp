@@ -199,6 +199,8 @@ void check_replaceable(const Path& directory) {
 
 }  // namespace
 
+std::string_view clinical_rules() { return kRulesToml; }
+
 void write_clinical_example(const Path& directory, std::uint64_t seed) {
   check_replaceable(directory);
   std::vector<Document> documents = clinical_documents(seed);

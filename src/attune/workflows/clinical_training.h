@@ -1,0 +1,22 @@
+#pragma once
+
+#include "attune/workflows/clinical_data.h"
+
+namespace attune::workflows {
+
+/// A trained classifier: run/model, calibrated.
+struct ClinicalTraining {
+  Path model;
+  std::string fingerprint;  // of all that it depends on
+};
+
+/// Pretrains on masked tokens (where the model's options say so), trains the classifier and calibrates it on the
+/// validation part, novelty fitted on the training part. What an earlier run did with the same data and options is
+/// kept.
+ClinicalTraining train_clinical(const ClinicalOptions& options, const ClinicalData& data, const Steps& steps,
+                                const Run& run);
+
+/// Fills the curves and facts of training, and the policy for long documents.
+void add_training(ClinicalReport& report, const ClinicalOptions& options, const Path& model);
+
+}  // namespace attune::workflows
