@@ -7,7 +7,7 @@
 #include "attune/workflows/clinical_baselines.h"
 #include "attune/workflows/clinical_training.h"
 #include "attune/workflows/evaluation_record.h"
-#include "attune/workflows/model_test.h"
+#include "attune/workflows/tested_model.h"
 
 namespace attune::workflows {
 

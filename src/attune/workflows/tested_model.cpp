@@ -1,4 +1,4 @@
-#include "attune/workflows/model_test.h"
+#include "attune/workflows/tested_model.h"
 
 #include <nlohmann/json.hpp>
 
