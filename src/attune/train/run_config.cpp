@@ -49,10 +49,6 @@ RunConfig::ModelChoice read_model(const ConfigReader& run) {
   RunConfig::ModelChoice m;
   Json table = run.has("model") ? run.raw("model") : Json::object();
   if (!table.is_object()) run.reject("model", "must be a table");
-  if (table.contains("pooling")) {
-    m.pooling = ConfigReader(table, run.source() + " [model]").choice("pooling", {"cls", "mean", "max"});
-    table.erase("pooling");
-  }
   if (table.contains("from")) {
     if (!table["from"].is_string() || table.size() > 1)
       run.reject("model", "has \"from\": it names a model directory, whose config.json gives everything else");
@@ -172,7 +168,6 @@ Json RunConfig::resolved() const {
     for (const auto& [key, value] : model.config->items())
       if (key != "model_type") run["model"][key] = value;
   }
-  if (!model.pooling.empty()) run["model"]["pooling"] = model.pooling;
   run["tokenizer"] =
       tokenizer.from.empty()
           ? Json{{"type", tokenizer.type}, {"vocab_size", tokenizer.vocab_size}, {"lowercase", tokenizer.lowercase}}

@@ -26,7 +26,6 @@ struct RunConfig {
   struct ModelChoice {
     std::string from;  // a model directory; else `config` describes a new one
     JsonValue config;  // architecture as model_type, and its sizes in config.json's names
-    std::string pooling;
   } model;
 
   struct TokenizerChoice {

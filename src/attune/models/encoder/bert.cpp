@@ -18,6 +18,8 @@ struct BertConfig {
   Activation activation;
   double hidden_dropout, attention_dropout, classifier_dropout, deviation, epsilon;
   bool tied;
+  std::string
+      pooling;  // of a sequence to what the pooler reads: the first token as published, or Attune's own mean or max
 
   static BertConfig read(const ConfigReader& c) {
     BertConfig b;
@@ -37,6 +39,7 @@ struct BertConfig {
     b.deviation = c.number_or("initializer_range", 0.02, {.at_least = 0});
     b.epsilon = c.number_or("layer_norm_eps", 1e-12, {.at_least = 0});
     b.tied = c.flag_or("tie_word_embeddings", true);
+    b.pooling = c.choice_or("classifier_pooling", "cls", {"cls", "mean", "max"});
     c.choice_or("position_embedding_type", "absolute", {"absolute"});
     c.ignore({"bos_token_id", "eos_token_id", "chunk_size_feed_forward"});
     for (const char* decoder_only : {"is_decoder", "add_cross_attention"})
@@ -117,9 +120,11 @@ class BertClassification : public Head {
   BertClassification(const Weights& model, const Weights& classifier, const BertConfig& c)
       : pooler_(model / "pooler" / "dense", c.hidden_size, c.hidden_size, {.deviation = c.deviation}),
         output_(classifier, c.hidden_size, c.labels, {.deviation = c.deviation}),
-        dropout_(c.classifier_dropout) {}
+        dropout_(c.classifier_dropout),
+        pooling_(c.pooling) {}
   Tensor features(const Tensor& hidden, const Batch& batch, const std::vector<std::int64_t>*) const override {
-    Tensor pooled = activation(pooler_(first_tokens(hidden, batch)), Activation::tanh);  // [sequences, hidden]
+    Tensor summary = pool(hidden, batch);  // [sequences, hidden]
+    Tensor pooled = activation(pooler_(summary), Activation::tanh);
     if (batch.dropout && dropout_ > 0)
       pooled = dropout(pooled, dropout_, batch.site("classifier"), first_places(batch));
     return batch.documents ? segment_mean(pooled, *batch.documents) : pooled;  // [documents, hidden]
@@ -128,8 +133,14 @@ class BertClassification : public Head {
   bool over_sequences() const override { return true; }
 
  private:
+  Tensor pool(const Tensor& hidden, const Batch& batch) const {
+    if (pooling_ == "mean") return segment_mean(hidden, batch.offsets);
+    return pooling_ == "max" ? segment_max(hidden, batch.offsets) : first_tokens(hidden, batch);
+  }
+
   Linear pooler_, output_;
   double dropout_;
+  std::string pooling_;
 };
 
 class Bert : public Model {
