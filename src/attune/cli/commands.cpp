@@ -3,7 +3,9 @@
 namespace attune {
 
 std::vector<Command> commands() {
-  return {train_command(), workflow_command(), info_command(), verify_command(), forward_command(), demo_command()};
+  return {example_command(),  split_command(),    train_command(),    calibrate_command(),
+          workflow_command(), classify_command(), evaluate_command(), info_command(),
+          verify_command(),   forward_command(),  demo_command()};
 }
 
 }  // namespace attune

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct ClinicalOptions {
   /// What stays together, and what the unfamiliar test shares with no training document. Nothing said: "patient", and
   /// "template" and "source", each where the documents have it.
   std::optional<std::vector<std::string>> group_fields = {}, held_out_fields = {};
+  std::array<double, 3> fractions = {0.75, 0.1, 0.15};  // training, validation, test, of what is not unfamiliar
   std::optional<Path> rules = {};  // of the rules baseline; without: OUTPUT/rules.toml where that is there
   double target_error = 0.02;      // of the automatic part
   std::uint64_t seed = 1;

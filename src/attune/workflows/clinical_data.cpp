@@ -151,14 +151,14 @@ ClinicalData prepare_clinical_data(const ClinicalOptions& options, const Steps& 
                             " of the data were left out.");
   log_info(fmt::format("documents: {}, {} labels", data.name, data.labels.size()));
 
-  SplitOptions split_options{.seed = options.seed};
+  SplitOptions split_options{.fractions = options.fractions, .seed = options.seed};
   split_options.group_fields =
       options.group_fields ? *options.group_fields : fields_present(documents, {"patient"}, options.format);
   split_options.hold_out = options.held_out_fields ? *options.held_out_fields
                                                    : fields_present(documents, {"template", "source"}, options.format);
   const std::vector<std::string> wanted = split_options.hold_out;
-  std::string asked =
-      fmt::format("{} / {}", fmt::join(split_options.group_fields, ","), fmt::join(split_options.hold_out, ","));
+  std::string asked = fmt::format("{} / {} / {}", fmt::join(options.fractions, ","),
+                                  fmt::join(split_options.group_fields, ","), fmt::join(split_options.hold_out, ","));
   Path directory = options.output / "data";
   DocumentFormat format = options.format;
   steps.run({.name = "split",

@@ -1,0 +1,27 @@
+#include "attune/workflows/examples.h"
+
+#include "attune/base/error.h"
+#include "attune/workflows/clinical_example/clinical_example.h"
+
+namespace attune::workflows {
+
+const std::vector<BundledExample>& examples() {
+  static const std::vector<BundledExample> all = {
+      {"clinical", "about 3,200 invented clinical documents of five categories and some of none",
+       [](const Path& directory) { write_clinical_example(directory); },
+       "attune workflow clinical --data {}/documents.jsonl --output work"}};
+  return all;
+}
+
+const BundledExample& example_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const BundledExample& one : examples()) {
+    if (one.name == name) return one;
+    names.push_back(one.name);
+  }
+  std::string near = nearest_name(name, names);
+  fail("there is no example \"{}\"{}: attune example lists them", name,
+       near.empty() ? "" : ", did you mean \"" + near + "\"?");
+}
+
+}  // namespace attune::workflows
