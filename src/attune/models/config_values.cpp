@@ -1,5 +1,7 @@
 #include "attune/models/config_values.h"
 
+#include <nlohmann/json.hpp>
+
 #include "attune/base/error.h"
 
 namespace attune {
@@ -33,6 +35,18 @@ RopeConfig read_rope(const ConfigReader& config, std::int64_t head_dim) {
   rope.high_frequency_factor = scaling.number("high_freq_factor");
   rope.original_positions = scaling.number("original_max_position_embeddings", {.at_least = 1});
   return rope;
+}
+
+std::vector<std::int64_t> read_token_ids(const ConfigReader& config, const std::string& key,
+                                         std::vector<std::int64_t> otherwise) {
+  const Json& value = config.raw(key);
+  if (value.is_null()) return otherwise;
+  std::vector<std::int64_t> ids;
+  for (const Json& id : value.is_array() ? value : Json::array({value})) {
+    if (!id.is_number_integer()) config.reject(key, "expected a token id or a list of them");
+    if (id.get<std::int64_t>() >= 0) ids.push_back(id.get<std::int64_t>());
+  }
+  return ids;
 }
 
 }  // namespace attune

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "attune/base/config_reader.h"
 #include "attune/nn/position/rotary.h"
@@ -13,5 +15,10 @@ Activation read_activation(const ConfigReader& config, const std::string& key, c
 
 /// Rotary positions in either spelling: `rope_theta` with `rope_scaling` (transformers 4), or `rope_parameters` (5).
 RopeConfig read_rope(const ConfigReader& config, std::int64_t head_dim);
+
+/// One token id or a list of them ("eos_token_id": 2, or [128001, 128009]); -1 means none. `otherwise` where the key
+/// is absent or null.
+std::vector<std::int64_t> read_token_ids(const ConfigReader& config, const std::string& key,
+                                         std::vector<std::int64_t> otherwise);
 
 }  // namespace attune

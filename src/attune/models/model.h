@@ -25,8 +25,9 @@ struct ModelFacts {
   std::int64_t hidden_size = 0;
   std::int64_t layers = 0;                   // of the longer stack
   std::optional<std::int64_t> longest = {};  // tokens in a sequence; none where positions have no table
-  std::optional<std::int64_t> pad_token_id = {}, decoder_start_token_id = {}, eos_token_id = {};
-  AttentionSizes cached_attention = {};  // of the stack that decodes: what its cache holds
+  std::optional<std::int64_t> pad_token_id = {}, decoder_start_token_id = {};
+  std::vector<std::int64_t> eos_token_ids = {};  // any of them ends a text
+  AttentionSizes cached_attention = {};          // of the stack that decodes: what its cache holds
 };
 
 /// An encoder, a decoder, or an encoder with a decoder, and the head that its config names. Knows no strings.

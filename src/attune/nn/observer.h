@@ -17,6 +17,9 @@ class Observer {
   virtual bool wants_attention(Stack stack, int layer) const = 0;
   /// One sequence's weights, softmax rows. [heads, queries, keys]
   virtual void attention(Stack stack, int layer, std::int64_t sequence, const Tensor& weights) = 0;
+  /// The same for a decoder's attention to a Memory. [heads, queries, memory tokens of the sequence]
+  virtual bool wants_cross_attention(int) const { return false; }
+  virtual void cross_attention(int, std::int64_t, const Tensor&) {}
 };
 
 }  // namespace attune

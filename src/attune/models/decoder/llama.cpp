@@ -16,7 +16,8 @@ struct LlamaConfig {
   RopeConfig rope;
   double epsilon, deviation, attention_dropout;
   bool tied, attention_bias, mlp_bias;
-  std::optional<std::int64_t> pad_token_id, eos_token_id;
+  std::optional<std::int64_t> pad_token_id;
+  std::vector<std::int64_t> eos_token_ids;
 
   static LlamaConfig read(const ConfigReader& c) {
     LlamaConfig l;
@@ -40,7 +41,7 @@ struct LlamaConfig {
     l.attention_bias = c.flag_or("attention_bias", false);
     l.mlp_bias = c.flag_or("mlp_bias", false);
     if (c.has("pad_token_id")) l.pad_token_id = c.integer("pad_token_id");
-    l.eos_token_id = c.integer_or("eos_token_id", 2);
+    l.eos_token_ids = read_token_ids(c, "eos_token_id", {2});
     c.ignore({"bos_token_id", "max_position_embeddings", "pretraining_tp"});
     return l;
   }
@@ -88,7 +89,7 @@ class Llama : public Model {
               .hidden_size = c.hidden_size,
               .layers = c.layers,
               .pad_token_id = c.pad_token_id,
-              .eos_token_id = c.eos_token_id,
+              .eos_token_ids = c.eos_token_ids,
               .cached_attention = c.attention};
   }
   const ModelFacts& facts() const override { return facts_; }

@@ -137,7 +137,7 @@ class Marian : public Model {
               .longest = c.positions,
               .pad_token_id = c.pad_token_id,
               .decoder_start_token_id = c.decoder_start_token_id,
-              .eos_token_id = c.eos_token_id,
+              .eos_token_ids = {c.eos_token_id},
               .cached_attention = {c.decoder.heads, c.decoder.heads, c.d_model / c.decoder.heads}};
   }
   const ModelFacts& facts() const override { return facts_; }

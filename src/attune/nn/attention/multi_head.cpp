@@ -58,13 +58,21 @@ Tensor MultiHead::self(const Tensor& x, const Batch& batch, Place place, Observe
   return join(attention(q, k, v, sequences, now));
 }
 
-Tensor MultiHead::cross(const Tensor& x, const Batch& batch, const Memory& memory, Place place) const {
+Tensor MultiHead::cross(const Tensor& x, const Batch& batch, const Memory& memory, Place place,
+                        Observer* observer) const {
   Tensor q = as_heads(query(x), sizes.heads, sizes.head_dim);
   if (memory.cache) return join(attention_cached(q, batch.offsets, {*memory.cache, place.layer, memory.handles}, rule));
   Tensor k = as_heads(key(memory.states), sizes.kv_heads, sizes.head_dim);
   Tensor v = as_heads(value(memory.states), sizes.kv_heads, sizes.head_dim);
   AttentionSequences sequences{batch.offsets, memory.offsets, {}, batch.examples};
-  return join(attention(q, k, v, sequences, rule_for(batch, place, "cross attention weights")));
+  AttentionRule now = rule_for(batch, place, "cross attention weights");
+  if (observer && observer->wants_cross_attention(place.layer)) {
+    NoGradient none;
+    for (std::int64_t s = 0; s < sequences.queries.count(); ++s)
+      observer->cross_attention(place.layer, s,
+                                attention_weights(q, k, sequences, now, {s, 0, sequences.queries.length(s)}));
+  }
+  return join(attention(q, k, v, sequences, now));
 }
 
 void MultiHead::remember(const Memory& memory, Place place) const {

@@ -49,7 +49,8 @@ struct MultiHead {
 
   /// x: [tokens, hidden]. Returns [tokens, hidden].
   Tensor self(const Tensor& x, const Batch& batch, Place place, Observer* observer) const;
-  Tensor cross(const Tensor& x, const Batch& batch, const Memory& memory, Place place) const;
+  Tensor cross(const Tensor& x, const Batch& batch, const Memory& memory, Place place,
+               Observer* observer = nullptr) const;
   /// Projects a memory's keys and values into its cache, once for all steps of a decoding.
   void remember(const Memory& memory, Place place) const;
 

@@ -17,7 +17,8 @@ Tensor Block::operator()(const Tensor& x, const Batch& batch, Observer* observer
                       [&](const Tensor& t) { return attention.self(t, batch, place, observer); });
   if (cross) {
     check(memory != nullptr, "a block with cross-attention needs a memory to look at");
-    y = sublayer(y, cross_norm, "cross", [&](const Tensor& t) { return cross->cross(t, batch, *memory, place); });
+    y = sublayer(y, cross_norm, "cross",
+                 [&](const Tensor& t) { return cross->cross(t, batch, *memory, place, observer); });
   }
   return sublayer(y, feedforward_norm, "feedforward",
                   [&](const Tensor& t) { return feedforward(t, batch, place.key(batch, "activation")); });

@@ -1,0 +1,284 @@
+// Decoding against the whole prefix run anew, against itself in other company, and against exhaustive search.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "attune/autograd/tape.h"
+#include "attune/base/error.h"
+#include "attune/base/threads.h"
+#include "attune/decode/alignment.h"
+#include "attune/decode/beam_search.h"
+#include "attune/decode/generate.h"
+#include "attune/models/architecture.h"
+#include "attune/ops/softmax.h"
+
+namespace attune {
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+
+std::unique_ptr<Model> open(const std::string& name) {
+  Path directory = Path(ATTUNE_GOLDEN_DIR) / "models" / name;
+  WeightSource source{
+      .checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(directory / "model.safetensors")),
+      .initial = {}};
+  return build_model(read_json(directory / "config.json"), (directory / "config.json").string(), std::move(source));
+}
+
+/// Eight texts of 1 to 100 tokens: more than a page of the cache.
+std::vector<Ids> eight_texts(std::int64_t vocabulary) {
+  std::vector<Ids> texts;
+  RandomStream random({.seed = 4});
+  for (std::int64_t length : {5, 1, 12, 100, 64, 3, 65, 17}) {
+    texts.emplace_back();
+    for (std::int64_t i = 0; i < length; ++i) texts.back().push_back(3 + random.below(vocabulary - 4));
+  }
+  return texts;
+}
+
+/// Logits of a causal model's last row, without a cache.
+std::vector<float> logits_of(const Model& model, const Ids& text) {
+  NoGradient none;
+  Batch batch = Batch::of({text});
+  Ids last = {static_cast<std::int64_t>(text.size()) - 1};
+  return model.head().logits(model.forward(batch), batch, &last).to_vector<float>();
+}
+/// The same of an encoder-decoder.
+std::vector<float> logits_of(const Model& model, const Ids& source, const Ids& written) {
+  NoGradient none;
+  Batch batch = Batch::of({written});
+  Ids last = {static_cast<std::int64_t>(written.size()) - 1};
+  return model.head().logits(model.forward(batch, model.encode(Batch::of({source}))), batch, &last).to_vector<float>();
+}
+
+class CausalDecoding : public testing::TestWithParam<const char*> {};
+
+TEST_P(CausalDecoding, TokenByTokenGivesTheBitsOfTheWholePrefix) {
+  auto model = open(GetParam());
+  for (const Ids& text : {eight_texts(40)[3], eight_texts(40)[6]}) {
+    Decoder decoder(*model, 16);
+    Decoder::Sequence sequence = decoder.begin();
+    Ids prefix(text.begin(), text.begin() + 7);
+    Tensor logits = decoder.step(std::vector{sequence}, {prefix});
+    for (std::size_t i = 7; i < text.size(); ++i) {
+      ASSERT_EQ(logits.to_vector<float>(), logits_of(*model, prefix)) << i;
+      prefix.push_back(text[i]);
+      logits = decoder.step(std::vector{sequence}, {{text[i]}});
+    }
+  }
+}
+
+TEST_P(CausalDecoding, EightTogetherGiveTheBitsOfEachAlone) {
+  auto model = open(GetParam());
+  std::vector<Ids> texts = eight_texts(40);
+  Decoder together(*model);
+  std::vector<Decoder::Sequence> sequences;
+  for (std::size_t i = 0; i < texts.size(); ++i) sequences.push_back(together.begin());
+  int threads = num_threads();
+  set_num_threads(2);
+  Tensor prompts = together.step(sequences, texts);
+  std::vector<Ids> next(8, Ids{9});
+  next[2] = {4, 5, 6};  // a piece of a prompt among the newest tokens
+  Tensor second = together.step(sequences, next);
+  set_num_threads(1);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    Decoder alone(*model);
+    std::vector<Decoder::Sequence> one = {alone.begin()};
+    auto row = [&](const Tensor& logits) {
+      auto at = static_cast<std::int64_t>(i);
+      return logits.rows(at, at + 1).to_vector<float>();
+    };
+    EXPECT_EQ(row(prompts), alone.step(one, {texts[i]}).to_vector<float>()) << i;
+    EXPECT_EQ(row(second), alone.step(one, {next[i]}).to_vector<float>()) << i;
+  }
+  set_num_threads(threads);
+}
+
+TEST_P(CausalDecoding, TextsDoNotDependOnHowManyAreWrittenTogether) {
+  auto model = open(GetParam());
+  GenerateOptions options{.max_tokens = 30, .stop_ids = {5, 11}, .sampling = {.temperature = 1.3, .top_p = 0.95}};
+  options.seed = 3;
+  auto written = [&](std::int64_t together) {
+    options.sequences_together = together;
+    return generate(*model, eight_texts(40), options, {});
+  };
+  std::vector<Generated> all = written(8), some = written(3), one = written(1);
+  bool stopped = false, full = false;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].ids, some[i].ids);
+    EXPECT_EQ(all[i].ids, one[i].ids);
+    bool stop = all[i].ids.back() == 5 || all[i].ids.back() == 11;
+    EXPECT_EQ(all[i].reason, stop ? FinishReason::stop : FinishReason::length);
+    EXPECT_TRUE(stop || all[i].ids.size() == 30);
+    stopped |= stop, full |= !stop;
+  }
+  EXPECT_TRUE(stopped);
+  options.seed = 4;
+  EXPECT_NE(written(8)[3].ids, all[3].ids);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, CausalDecoding,
+                         testing::Values("llama_tied_biased", "llama_untied_llama3_rope", "llama_linear_rope_old"));
+
+TEST(Decoder, EncoderDecoderTokenByTokenGivesTheBitsOfTheWholePrefix) {
+  auto model = open("marian_scaled");
+  std::vector<Ids> sources = {{7, 17, 23, 14, 5}, {9}, {12, 3, 4, 8, 30, 31, 6, 2}};
+  Decoder decoder(*model, 4);
+  std::vector<Decoder::Sequence> sequences = decoder.begin(sources);
+  Ids written = {38};
+  for (std::int64_t next : {4, 9, 22, 30, 11, 3, 3}) {
+    Tensor logits = decoder.step(sequences, std::vector<Ids>(3, Ids{written.back()}));
+    for (std::int64_t s = 0; s < 3; ++s)
+      ASSERT_EQ(logits.rows(s, s + 1).to_vector<float>(),
+                logits_of(*model, sources[static_cast<std::size_t>(s)], written));
+    written.push_back(next);
+  }
+}
+
+TEST(Generate, StopsWhereItsReaderSaysSo) {
+  auto model = open("llama_tied_biased");
+  std::map<std::int64_t, Ids> told;
+  GenerateOptions options{.max_tokens = 20, .stop_ids = {}, .sampling = {}};
+  std::vector<Generated> written = generate(*model, {{4, 5}, {6}}, options, {}, [&](std::int64_t s, std::int64_t id) {
+    told[s].push_back(id);
+    return s == 1 || told[s].size() < 4;
+  });
+  EXPECT_EQ(written[0].ids.size(), 4u);
+  EXPECT_EQ(written[0].reason, FinishReason::stop);
+  EXPECT_EQ(written[1].ids.size(), 20u);
+  EXPECT_EQ(written[1].reason, FinishReason::length);
+  EXPECT_EQ(written[0].ids, told[0]);
+  EXPECT_EQ(written[1].ids, told[1]);
+}
+
+TEST(Generate, LongestCountsThePrompt) {
+  auto model = open("llama_tied_biased");
+  GenerateOptions options{.max_tokens = 20, .longest = 8, .stop_ids = {}, .sampling = {}};
+  EXPECT_EQ(generate(*model, {{4, 5, 6}}, options, {})[0].ids.size(), 5u);
+  EXPECT_THROW(generate(*model, {Ids(8, 4)}, options, {}), Error);
+  EXPECT_THROW(generate(*model, {Ids{}}, options, {}), Error);
+  EXPECT_THROW(generate(*model, {{41}}, options, {}), Error);
+  EXPECT_THROW(generate(*open("marian_scaled"), {{4}}, options, {}), Error);
+  EXPECT_THROW(generate(*open("bert_masked_lm"), {{4}}, options, {}), Error);
+}
+
+TEST(Sampling, DrawsAsOftenAsTheProbabilitiesSay) {
+  std::vector<float> logits = {std::log(0.5f), std::log(0.2f), std::log(0.3f)};
+  auto shares = [&](const Sampling& sampling) {
+    std::vector<double> share(3);
+    for (std::uint64_t i = 0; i < 20000; ++i)
+      share[static_cast<std::size_t>(choose_token(logits, sampling, RandomKey{.seed = 1, .step = i}))] += 1 / 20000.0;
+    return share;
+  };
+  auto expect = [](const std::vector<double>& got, const std::vector<double>& wanted) {
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(got[i], wanted[i], 0.015) << i;
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(wanted[i] > 0 || got[i] == 0) << i;
+  };
+  expect(shares({.temperature = 1}), {0.5, 0.2, 0.3});
+  expect(shares({.temperature = 0.5}), {0.25 / 0.38, 0.04 / 0.38, 0.09 / 0.38});
+  expect(shares({.temperature = 1, .top_k = 2}), {0.625, 0, 0.375});
+  expect(shares({.temperature = 1, .top_p = 0.7}), {0.625, 0, 0.375});
+  expect(shares({.temperature = 1, .top_p = 0.81}), {0.5, 0.2, 0.3});
+  expect(shares({.temperature = 1, .top_k = 2, .top_p = 0.6}), {1, 0, 0});
+  expect(shares({}), {1, 0, 0});
+}
+
+TEST(Sampling, NamesWhatIsOutOfRange) {
+  EXPECT_THROW(check_sampling({.temperature = -1}), Error);
+  EXPECT_THROW(check_sampling({.top_k = -1}), Error);
+  EXPECT_THROW(check_sampling({.top_p = 0}), Error);
+  EXPECT_THROW(choose_token(std::vector<float>{1, NAN}, {}, {}), Error);
+}
+
+/// A Marian model of five tokens with weights far from their initial ones.
+std::unique_ptr<Model> tiny_translator() {
+  Json config =
+      parse_json(R"({"model_type": "marian", "architectures": ["MarianMTModel"], "vocab_size": 5, "d_model": 8,
+      "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
+      "encoder_ffn_dim": 8, "decoder_ffn_dim": 8, "max_position_embeddings": 16, "init_std": 0.9, "pad_token_id": 0,
+      "decoder_start_token_id": 0, "eos_token_id": 1})",
+                 "test");
+  return build_model(config, "test", {.checkpoint = nullptr, .initial = RandomKey{.seed = 12}});
+}
+
+/// The best of all texts of at most `length` tokens, found by trying all.
+void exhaust(const Model& model, const Ids& source, std::int64_t length, double penalty, const Ids& written,
+             double score, BeamResult& best) {
+  Tensor logits = Tensor::from<float>({1, 5}, logits_of(model, source, written));
+  std::vector<float> log_probabilities = log_softmax(logits).to_vector<float>();
+  for (std::int64_t token = 0; token < 5; ++token) {
+    Ids longer = written;
+    longer.push_back(token);
+    double sum = score + static_cast<double>(log_probabilities[static_cast<std::size_t>(token)]);
+    auto size = static_cast<std::int64_t>(longer.size()) - 1;
+    if (token != 1 && size < length) {
+      exhaust(model, source, length, penalty, longer, sum, best);
+      continue;
+    }
+    double now = sum / std::pow(static_cast<double>(size), penalty);
+    if (best.ids.empty() || now > best.score) best = {Ids(longer.begin() + 1, longer.end()), now, token == 1};
+  }
+}
+
+TEST(BeamSearch, AsManyBeamsAsTextsFindTheBestOfAll) {
+  auto model = tiny_translator();
+  bool greedy_missed = false;
+  for (double penalty : {1.0, 0.0, 2.5})
+    for (const Ids& source : {Ids{2, 3}, Ids{4, 4, 2, 1}, Ids{3}}) {
+      BeamResult best;
+      exhaust(*model, source, 4, penalty, {0}, 0, best);
+      BeamOptions options{.beams = 625, .length_penalty = penalty, .max_tokens = 4, .stop_ids = {1}};
+      options.forbidden_ids = {};
+      BeamResult found = beam_search(*model, {source}, options, {})[0];
+      EXPECT_EQ(found.ids, best.ids);
+      EXPECT_NEAR(found.score, best.score, 1e-6);
+      EXPECT_EQ(found.stopped, best.stopped);
+      options.beams = 1;
+      greedy_missed |= beam_search(*model, {source}, options, {})[0].ids != best.ids;
+    }
+  EXPECT_TRUE(greedy_missed);  // else the test would show nothing
+}
+
+TEST(BeamSearch, ResultsDoNotDependOnTheCompany) {
+  for (const char* name : {"marian_scaled", "marian_unscaled", "llama_tied_biased"}) {
+    auto model = open(name);
+    std::vector<Ids> sources = {{7, 17, 23, 14, 5}, {9}, {12, 3, 4, 8, 30, 31, 6, 2}, {5, 5, 5}};
+    BeamOptions options{.beams = 4, .max_tokens = 20, .stop_ids = {2, 7}, .forced_stop_id = {}, .forbidden_ids = {0}};
+    std::vector<BeamResult> together = beam_search(*model, sources, options, {});
+    options.sequences_together = 8;
+    std::vector<BeamResult> two = beam_search(*model, sources, options, {});
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      BeamResult alone = beam_search(*model, {sources[i]}, options, {})[0];
+      EXPECT_EQ(together[i].ids, alone.ids);
+      EXPECT_EQ(together[i].score, alone.score);
+      EXPECT_EQ(two[i].ids, alone.ids);
+      EXPECT_EQ(two[i].score, alone.score);
+      EXPECT_EQ(std::count(alone.ids.begin(), alone.ids.end(), 0), 0);
+    }
+  }
+}
+
+TEST(BeamSearch, SaysWhatIsWrong) {
+  auto model = open("marian_scaled");
+  EXPECT_THROW(beam_search(*model, {Ids{}}, {}, {}), Error);
+  EXPECT_THROW(beam_search(*model, {{4}}, {.beams = 0}, {}), Error);
+  EXPECT_THROW(beam_search(*model, {{39}}, {}, {}), Error);
+  std::atomic<bool> cancel = true;
+  EXPECT_THROW(beam_search(*model, {{4}}, {}, {.progress = {}, .cancel = &cancel}), Cancelled);
+}
+
+TEST(Alignment, EachWrittenTokenHasOneOfTheSource) {
+  auto model = open("marian_scaled");
+  std::vector<Ids> sources = {{7, 17, 23, 14, 5}, {9}}, written = {{4, 5, 6, 2}, {8, 2}};
+  std::vector<Ids> together = align(*model, sources, written);
+  ASSERT_EQ(together.size(), 2u);
+  ASSERT_EQ(together[0].size(), 4u);
+  for (std::int64_t i : together[0]) EXPECT_TRUE(i >= 0 && i < 5);
+  EXPECT_EQ(together[1], (Ids{0, 0}));
+  EXPECT_EQ(align(*model, {sources[0]}, {written[0]})[0], together[0]);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "attune/models/model.h"
+
+namespace attune {
+
+/// A model in decoding: the caches of all sequences that are being written, and one forward for all of them together.
+/// A sequence's logits have the bits that a forward of its whole text alone gives, whatever else is decoded beside it.
+class Decoder {
+ public:
+  /// A sequence's place in the caches.
+  struct Sequence {
+    KeyValueCache::Handle own = -1;
+    KeyValueCache::Handle memory = -1;  // of what the encoder read
+  };
+
+  /// `page_tokens` of the cache: small where sequences fork often, because a fork copies its last page. Throws Error
+  /// where the model does not write text. The model must outlive the decoder.
+  explicit Decoder(const Model& model, std::int64_t page_tokens = 64);
+
+  /// A sequence without tokens of a causal model.
+  Sequence begin();
+  /// Encodes the sources in one batch, and begins a sequence for each. Throws Error on an empty source.
+  std::vector<Sequence> begin(const std::vector<std::vector<std::int64_t>>& sources);
+  Sequence fork(const Sequence& parent);
+  void drop(const Sequence& sequence);
+
+  /// Adds tokens[i], at least one, to sequences[i]. Returns the logits of what comes next, [sequences, vocabulary].
+  Tensor step(std::span<const Sequence> sequences, const std::vector<std::vector<std::int64_t>>& tokens);
+
+  const Model& model() const { return model_; }
+  std::int64_t length(const Sequence& sequence) const { return cache_.length(sequence.own); }
+
+ private:
+  const Model& model_;
+  KeyValueCache cache_;
+  KeyValueCache memory_;
+};
+
+/// Throws Error, naming id and sequence, where a token is not of the model's vocabulary.
+void check_tokens(const Model& model, const std::vector<std::vector<std::int64_t>>& sequences);
+
+}  // namespace attune

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "attune/base/run.h"
+#include "attune/decode/decoder.h"
+#include "attune/decode/sampling.h"
+
+namespace attune {
+
+enum class FinishReason { stop, length };
+std::string name_of(FinishReason reason);  // "stop", "length"
+
+struct GenerateOptions {
+  std::int64_t max_tokens = 256;            // of each sequence, its end token included
+  std::int64_t longest = 0;                 // tokens of a prompt and its continuation together; 0: no bound
+  std::vector<std::int64_t> stop_ids = {};  // each ends a sequence, and is its last token
+  Sampling sampling = {};
+  std::uint64_t seed = 0;
+  std::int64_t sequences_together = 32;  // decoded at a time; the next prompt enters when one leaves
+};
+
+/// A prompt's continuation; the prompt is not in it.
+struct Generated {
+  std::vector<std::int64_t> ids;  // the stop token included
+  FinishReason reason = FinishReason::length;
+};
+
+/// Told each token of each sequence, numbered as the prompts, as it is chosen (a stop id too); false ends that sequence
+/// there.
+using TokenSink = std::function<bool(std::int64_t sequence, std::int64_t id)>;
+
+/// Continues the prompts with a causal model: all together, each token by one forward with the key-value cache. What
+/// a prompt gets depends on itself, its number and the seed alone. Throws Error on an empty prompt, one with no room
+/// left under `longest`, or a token that the model does not have; Cancelled where the run is stopped.
+std::vector<Generated> generate(const Model& model, const std::vector<std::vector<std::int64_t>>& prompts,
+                                const GenerateOptions& options, const Run& run, const TokenSink& sink = {});
+
+}  // namespace attune
