@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace attune::workflows {
 
@@ -14,6 +15,7 @@ struct ClinicalModel {
   std::int64_t intermediate_size = 256;
   std::int64_t max_position_embeddings = 256;  // tokens of a chunk; longer documents are read in several
   std::int64_t vocab_size = 6000;              // WordPiece, lower case
+  std::string classifier_pooling = "mean";     // of a chunk's hidden states: "cls", "mean" or "max"
 
   // ---- Training ----
   double pretraining_epochs = 2;  // of masked-token prediction on the training texts; 0: none

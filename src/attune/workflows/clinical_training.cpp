@@ -22,7 +22,8 @@ Json new_model(const ClinicalModel& model) {
           {"num_hidden_layers", model.num_hidden_layers},
           {"num_attention_heads", model.num_attention_heads},
           {"intermediate_size", model.intermediate_size},
-          {"max_position_embeddings", model.max_position_embeddings}};
+          {"max_position_embeddings", model.max_position_embeddings},
+          {"classifier_pooling", model.classifier_pooling}};
 }
 
 /// What both trainings have in common; the keys are run.toml's.
