@@ -36,7 +36,9 @@ bool better(const Candidate& a, const Candidate& b) {
 class Search {
  public:
   Search(const BeamOptions& options, Decoder::Sequence sequence, std::vector<std::int64_t> begin)
-      : options_(&options), begin_(std::move(begin)) {
+      : options_(&options), begin_(std::move(begin)), max_tokens_(options.max_tokens) {
+    const auto read = static_cast<std::int64_t>(begin_.size());
+    if (options.longest > 0) max_tokens_ = std::min(max_tokens_, std::max<std::int64_t>(1, options.longest - read));
     running_.push_back({.sequence = sequence, .ids = {}});
   }
 
@@ -46,6 +48,7 @@ class Search {
   std::vector<std::int64_t> next_tokens(const Beam& beam) const {
     return beam.ids.empty() ? begin_ : std::vector<std::int64_t>{beam.ids.back()};
   }
+  bool next_is_last() const { return static_cast<std::int64_t>(running_[0].ids.size()) + 1 == max_tokens_; }
   BeamResult best() const { return finished_.front(); }
 
   /// log_probabilities: [running beams, vocabulary]
@@ -53,7 +56,7 @@ class Search {
     std::vector<Candidate> candidates = extend(log_probabilities);
     check(!candidates.empty(), "beam search: no token is possible: all are forbidden, or a logit is not a number");
     const auto length = static_cast<std::int64_t>(running_[0].ids.size()) + 1;
-    const bool last = length == options_->max_tokens;
+    const bool last = next_is_last();
     std::vector<Candidate> go_on;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const Candidate& c = candidates[i];
@@ -130,6 +133,7 @@ class Search {
 
   const BeamOptions* options_;
   std::vector<std::int64_t> begin_;
+  std::int64_t max_tokens_;
   std::vector<Beam> running_;         // best first, all of one length
   std::vector<BeamResult> finished_;  // best first
   bool done_ = false;
@@ -197,8 +201,7 @@ class BeamSearch {
       std::vector<float> values;
       std::span<const float> all = log_probabilities.values<float>().subspan(row * width, rows * width);
       row += rows;
-      const bool last = static_cast<std::int64_t>(a.search.running()[0].ids.size()) + 1 == options_.max_tokens;
-      if (last && options_.forced_stop_id) {
+      if (a.search.next_is_last() && options_.forced_stop_id) {
         values.assign(rows * width, impossible);
         for (std::size_t r = 0; r < rows; ++r)
           values[r * width + static_cast<std::size_t>(*options_.forced_stop_id)] = 0;
@@ -234,6 +237,9 @@ std::vector<BeamResult> beam_search(const Model& model, const std::vector<std::v
         "config.json has no decoder_start_token_id: a decoder needs a token to begin with");
   for (std::size_t i = 0; i < inputs.size(); ++i)
     check(!inputs[i].empty(), "input {} has no token: this model needs at least one", i);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    check(options.longest == 0 || static_cast<std::int64_t>(inputs[i].size()) <= options.longest,
+          "input {} has {} tokens: the model takes {}", i, inputs[i].size(), options.longest);
   check_tokens(model, inputs);
   check_tokens(model, {options.forbidden_ids});
   if (options.forced_stop_id) check_tokens(model, {{*options.forced_stop_id}});

@@ -9,10 +9,11 @@
 namespace attune {
 
 struct BeamOptions {
-  std::int64_t beams = 4;                           // 1: greedy
-  double length_penalty = 1;                        // scores are divided by length^penalty
-  std::int64_t max_tokens = 512;                    // of each result, its end token included
-  std::vector<std::int64_t> stop_ids = {};          // each ends a sequence
+  std::int64_t beams = 4;                   // 1: greedy
+  double length_penalty = 1;                // scores are divided by length^penalty
+  std::int64_t max_tokens = 512;            // of each result, its end token included
+  std::int64_t longest = 0;                 // tokens that the decoder may hold, a causal prompt included; 0: no bound
+  std::vector<std::int64_t> stop_ids = {};  // each ends a sequence
   std::optional<std::int64_t> forced_stop_id = {};  // what the last of max_tokens is made to be
   std::vector<std::int64_t> forbidden_ids = {};     // never written: they have no probability
   std::int64_t sequences_together = 64;             // beams that are decoded at a time

@@ -7,10 +7,14 @@ namespace attune {
 // One function a command, each in the file of its name: it declares the arguments and returns what to do with them.
 Command example_command();
 Command split_command();
+Command tokenizer_command();
+Command tokenize_command();
 Command train_command();
 Command calibrate_command();
 Command workflow_command();
 Command classify_command();
+Command generate_command();
+Command translate_command();
 Command evaluate_command();
 Command info_command();
 Command verify_command();

@@ -1,0 +1,73 @@
+#include "attune/tasks/translate.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "attune/base/log.h"
+#include "attune/cli/commands/commands.h"
+#include "attune/cli/input_output.h"
+#include "attune/tasks/classify.h"
+
+namespace attune {
+
+namespace {
+
+struct TranslateArguments {
+  std::string model;
+  InputArguments input;
+  OutputArguments output;
+  TranslationOptions options;
+};
+
+Json result_of(const Document& document, const Translation& one) {
+  Json alignment = Json::array();
+  for (auto [source, target] : one.alignment) alignment.push_back({source, target});
+  return {{"id", id_of(document)},
+          {"text", one.text},
+          {"score", one.score},
+          {"alignment", alignment},
+          {"finish_reason", name_of(one.reason)},
+          {"tokens", one.tokens},
+          {"generated_tokens", one.generated_tokens}};
+}
+
+int run_translate(const TranslateArguments& a, const Session& session) {
+  Documents documents = read_input(a.input);
+  Output out(a.output);
+  Bundle bundle = load_bundle(a.model);
+  std::vector<Translation> translations = translate(bundle, texts_of(documents), a.options, session.run);
+  for (std::size_t i = 0; i < translations.size(); ++i) {
+    const Translation& one = translations[i];
+    if (a.output.json)
+      out.record(result_of(documents.items[i], one));
+    else
+      out.line(one.text);
+    if (one.reason == FinishReason::length)
+      log_warning(fmt::format("{}: the translation ends after {} tokens, unfinished: --max-tokens sets how many",
+                              documents.items[i].id, one.generated_tokens));
+  }
+  out.finish();
+  return 0;
+}
+
+}  // namespace
+
+Command translate_command() {
+  return {"translate", "Use", "turns texts into others with an encoder-decoder, a line for each",
+          "attune translate run/model --text \"Ein Hund rennt durch den Schnee.\"", [](Arguments& arguments) -> Action {
+            auto a = std::make_shared<TranslateArguments>();
+            arguments.positional("MODEL", a->model, "model directory");
+            declare_input(arguments, a->input);
+            declare_output(arguments, a->output);
+            arguments.option("--num-beams", a->options.beams,
+                             "beams to search with; else as the model's files say, or 4");
+            arguments.option("--length-penalty", a->options.length_penalty,
+                             "scores are divided by length^penalty; else as the model's files say, or 1");
+            arguments.option("--max-tokens", a->options.max_tokens,
+                             "tokens to write at most; else as the model's files say, or 512");
+            return [a](const Session& session) { return run_translate(*a, session); };
+          }};
+}
+
+}  // namespace attune

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attune/bundle/bundle.h"
+#include "attune/decode/generate.h"
+
+namespace attune {
+
+/// What is not given is as the model's files say, and else as it stands here.
+struct TranslationOptions {
+  std::optional<std::int64_t> beams = {};       // 4; 1: the most probable token each time
+  std::optional<double> length_penalty = {};    // 1
+  std::optional<std::int64_t> max_tokens = {};  // 512, at most what the model's positions hold
+};
+
+struct Translation {
+  std::string text;
+  double score = 0;  // log-probability of its tokens / length^penalty
+  /// Words that belong together: number of the source's word and of the text's, from 0, words being what stands between
+  /// spaces. From the cross-attention: a hint, not a dictionary.
+  std::vector<std::pair<std::int64_t, std::int64_t>> alignment;
+  FinishReason reason = FinishReason::length;
+  std::int64_t tokens = 0, generated_tokens = 0;  // read and written
+};
+
+/// Translates texts (or whatever the model was trained to turn a text into) by beam search. A result does not depend
+/// on the other texts. Throws Error where the model is no translator or a text is longer than it takes, with both
+/// numbers.
+std::vector<Translation> translate(const Bundle& bundle, std::span<const std::string_view> texts,
+                                   const TranslationOptions& options, const Run& run);
+
+}  // namespace attune
