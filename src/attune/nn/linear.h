@@ -5,6 +5,7 @@
 #include "attune/nn/parameters.h"
 #include "attune/ops/cross_entropy.h"
 #include "attune/ops/linear.h"
+#include "attune/ops/linear_cross_entropy.h"
 
 namespace attune {
 
@@ -30,6 +31,10 @@ class DenseWeight : public WeightMatrix {
   std::int64_t in_features() const override { return weight_.in_features(); }
   std::int64_t out_features() const override { return weight_.out_features(); }
   Tensor multiply(const Tensor& x, const Tensor& bias) const override { return linear(x, weight_, bias); }
+  Tensor cross_entropy_of(const Tensor& x, const Tensor& bias, const Tensor& labels,
+                          const CrossEntropyOptions& options) const override {
+    return linear_cross_entropy(x, weight_, bias, labels, options);
+  }
   const LinearWeight& weight() const { return weight_; }
 
  private:
