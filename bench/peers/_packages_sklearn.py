@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: packages_sklearn.py SPLIT_DIRECTORY
+"""usage: _packages_sklearn.py SPLIT_DIRECTORY
 
 The linear model that a practitioner compares with, on the split that `attune split` made: TF-IDF over words and pairs of words, then
 logistic regression; C is chosen on the validation part. Prints macro-F1 and accuracy on the test part.
