@@ -86,8 +86,9 @@ Bundle load_bundle(const Path& directory, const LoadOptions& options) {
   if (options.dropout) set_dropout(config, *options.dropout);
   if (!options.labels.empty()) {
     std::vector<std::string> own = labels_of(config, config_file.string());
-    bool has_head = std::any_of(checkpoint->names().begin(), checkpoint->names().end(),
-                                [](const std::string& n) { return n.starts_with("classifier."); });
+    const std::vector<std::string> names = checkpoint->names();
+    bool has_head =
+        std::any_of(names.begin(), names.end(), [](const std::string& n) { return n.starts_with("classifier."); });
     check(!has_head || own == options.labels,
           "{} has a classifier for other labels ({}) than the data ({}): remove its head, or use its labels",
           directory.string(), fmt::join(own, ", "), fmt::join(options.labels, ", "));
