@@ -17,7 +17,8 @@ struct Gpt2Config {
   Activation activation;
   double residual_dropout, embedding_dropout, attention_dropout, epsilon, deviation;
   bool scaled, scaled_by_layer, tied;
-  std::optional<std::int64_t> pad_token_id, eos_token_id;
+  std::optional<std::int64_t> pad_token_id;
+  std::vector<std::int64_t> eos_token_ids;
 
   static Gpt2Config read(const ConfigReader& c) {
     Gpt2Config g;
@@ -39,7 +40,7 @@ struct Gpt2Config {
     g.tied = c.flag_or("tie_word_embeddings", true);
     c.ignore({"pad_token_id"});  // it may be null
     if (c.has("pad_token_id")) g.pad_token_id = c.integer("pad_token_id");
-    g.eos_token_id = c.integer_or("eos_token_id", 50256);
+    g.eos_token_ids = read_token_ids(c, "eos_token_id", {50256});
     if (c.flag_or("reorder_and_upcast_attn", false))
       c.reject("reorder_and_upcast_attn", "attention has one order of operations here");
     if (c.flag_or("add_cross_attention", false)) c.reject("add_cross_attention", "GPT-2 has no encoder here");
@@ -98,7 +99,7 @@ class Gpt2 : public Model {
               .layers = c.layers,
               .longest = c.positions,
               .pad_token_id = c.pad_token_id,
-              .eos_token_id = c.eos_token_id,
+              .eos_token_ids = c.eos_token_ids,
               .cached_attention = {c.heads, c.heads, c.hidden_size / c.heads}};
   }
   const ModelFacts& facts() const override { return facts_; }
