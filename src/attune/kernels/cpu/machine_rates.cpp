@@ -76,12 +76,12 @@ double shortest_seconds(int times, Work&& work) {
 }  // namespace
 
 double multiply_add_rate() {
-  constexpr std::int64_t steps = 200000;
+  constexpr std::int64_t steps = 1500000;
   constexpr std::size_t apart = 16;  // results on lines of their own
   const int threads = num_threads();
   std::vector<float> out(static_cast<std::size_t>(threads) * apart, 0.5f);
   double operations = 0;
-  const double seconds = shortest_seconds(20, [&] {
+  const double seconds = shortest_seconds(8, [&] {
     parallel(threads, 1, [&](std::int64_t begin, std::int64_t) {
       const double done = HWY_DYNAMIC_DISPATCH(multiply_adds)(steps, &out[static_cast<std::size_t>(begin) * apart]);
       if (begin == 0) operations = done * threads;
