@@ -20,5 +20,6 @@ Command info_command();
 Command verify_command();
 Command forward_command();
 Command demo_command();
+Command bench_command();
 
 }  // namespace attune

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "attune/base/run.h"
+#include "attune/bench/measurement.h"
+
+namespace attune::bench {
+
+/// One of `attune bench`: what it measures, and the function that reports a line a case.
+struct Bench {
+  std::string name, title;
+  std::function<void(const Report& report, const Run& run)> run;
+};
+
+/// All of them, by the order of `attune bench --help`.
+const std::vector<Bench>& benches();
+
+}  // namespace attune::bench
