@@ -8,6 +8,7 @@
 #include "attune/base/log.h"
 #include "attune/base/threads.h"
 #include "attune/text/tokenizer_trainer.h"
+#include "attune/train/run_report.h"
 #include "attune/train/task_data.h"
 
 namespace attune {
@@ -168,7 +169,9 @@ TrainingResult learn(const RunConfig& config, const Path& output, bool resume, c
                   .resume = resume};
   if (data.validation)
     job.evaluate = [&](const Model& model, const Run& during) { return measure(model, *data.validation, during); };
-  return train(job, run);
+  TrainingResult result = train(job, run);
+  write_file_atomically(output / "report.html", run_report(config, bundle.contract, result));
+  return result;
 }
 
 }  // namespace attune

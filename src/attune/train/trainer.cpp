@@ -9,6 +9,7 @@
 #include "attune/base/error.h"
 #include "attune/train/run_directory.h"
 #include "attune/train/step_plan.h"
+#include "attune/train/tensorboard.h"
 #include "attune/train/weights_average.h"
 
 namespace attune {
@@ -65,7 +66,10 @@ class Trainer {
       bool last = state_.step == plan_.total_steps();
       bool evaluation =
           last || (job_.options.evaluate_every > 0 ? state_.step % job_.options.evaluate_every == 0 : step.ends_epoch);
-      if (evaluation) evaluate();
+      if (evaluation) {
+        evaluate();
+        write_tensorboard(job_.directory / "tensorboard", result_);  // as it stands: to be watched
+      }
       if (job_.options.checkpoint_every > 0 ? state_.step % job_.options.checkpoint_every == 0 : evaluation && !last)
         save();
     }

@@ -11,8 +11,9 @@
 #include "attune/base/threads.h"
 #include "attune/data/example_file.h"
 #include "attune/models/architecture.h"
+#include "attune/tensor/storage.h"
 #include "attune/train/learn.h"
-#include "attune/train/training_sets.h"
+#include "attune/train/tensorboard.h"
 
 namespace attune {
 namespace {
@@ -188,6 +189,39 @@ TEST(Resume, AnExistingRunIsNotOverwritten) {
   RunConfig config = small_run(scratch);
   learn(config, scratch / "run", false, {});
   EXPECT_THROW(learn(config, scratch / "run", false, {}), Error);
+}
+
+TEST(Training, AsksTheSystemForNoMemoryAfterTheFirstStep) {
+  Scratch scratch;
+  RunConfig config = small_run(scratch);
+  config.train.max_steps = 8;
+  config.train.epochs.reset();
+  config.train.batches = {.batch_size = 24, .order = BatchOrder::sequential};  // the same size at each step
+  config.train.accumulation = 1;
+  config.train.evaluate_every = config.train.checkpoint_every = 100;
+  std::vector<std::int64_t> calls;
+  attune::Run run;
+  run.progress = [&](const Progress& now) {
+    if (now.doing == "training") calls.push_back(allocator_statistics().system_calls);
+  };
+  learn(config, scratch / "run", false, run);
+  ASSERT_EQ(calls.size(), 8u);
+  EXPECT_EQ(calls.front(), calls.back());
+}
+
+TEST(Training, TheRunDirectoryHoldsWhatTheContractOfTheCommandLineNames) {
+  Scratch scratch;
+  learn(small_run(scratch), scratch / "run", false, {});
+  for (const char* name :
+       {"config.toml", "metrics.jsonl", "checkpoints", "model/config.json", "model/attune.json", "report.html"})
+    EXPECT_TRUE(std::filesystem::exists(scratch / "run" / name)) << name;
+  EXPECT_NE(read_file(scratch / "run" / "report.html").find("Loss"), std::string::npos);
+  EXPECT_GT(std::filesystem::file_size(scratch / "run" / "tensorboard" / "events.out.tfevents.0.attune"), 1000u);
+}
+
+TEST(TensorBoard, TheChecksumIsCastagnolis) {
+  std::string digits = "123456789";  // the check value that RFC 3720's polynomial gives
+  EXPECT_EQ(crc32c(std::as_bytes(std::span(digits.data(), digits.size()))), 0xe3069283u);
 }
 
 TEST(Training, TheSameBitsOnOneAndOnThreeThreads) {
