@@ -65,8 +65,10 @@ RunConfig::ModelChoice read_model(const ConfigReader& run) {
   return m;
 }
 
-RunConfig::TokenizerChoice read_tokenizer(const ConfigReader& c) {
+RunConfig::TokenizerChoice read_tokenizer(const ConfigReader& c, TrainTask task) {
   RunConfig::TokenizerChoice t;
+  // What a model writes must become the same text again: only byte-level tokens keep spaces as they are.
+  if (task == TrainTask::lm || task == TrainTask::translate) t.type = "bpe";
   t.from = c.string_or("from", "");
   t.type = c.choice_or("type", t.type, {"bpe", "wordpiece"});
   t.vocab_size = c.integer_or("vocab_size", t.vocab_size, {.at_least = 300});
@@ -139,10 +141,12 @@ RunConfig RunConfig::read(const Json& run, const std::string& source) {
   r.seed = static_cast<std::uint64_t>(c.integer_or("seed", 0, at_least_0));
   r.data = read_data(c.object_or_empty("data"));
   r.model = read_model(c);
-  r.tokenizer = read_tokenizer(c.object_or_empty("tokenizer"));
+  r.tokenizer = read_tokenizer(c.object_or_empty("tokenizer"), r.task);
   ConfigReader lengths = c.object_or_empty("long");
+  bool whole = r.task == TrainTask::translate;  // a translation is of the whole text: its pieces have no targets
   r.long_policy.kind = LongPolicy::parse(
-      lengths.choice_or("policy", r.task == TrainTask::translate ? "refuse" : "chunk", {"refuse", "chunk"}));
+      lengths.choice_or("policy", whole ? "refuse" : "chunk",
+                        whole ? std::vector<std::string>{"refuse"} : std::vector<std::string>{"refuse", "chunk"}));
   r.long_policy.longest = lengths.integer_or("longest", 0, at_least_0);
   ConfigReader train = c.object_or_empty("train");
   r.train = read_train(train);

@@ -29,8 +29,8 @@ struct RunConfig {
   } model;
 
   struct TokenizerChoice {
-    std::string from;  // a tokenizer.json or a directory; else one is trained on data.train
-    std::string type = "wordpiece";
+    std::string from;                // a tokenizer.json or a directory; else one is trained on data.train
+    std::string type = "wordpiece";  // "bpe" for lm and translate
     std::int64_t vocab_size = 8000;
     bool lowercase = false;
   } tokenizer;

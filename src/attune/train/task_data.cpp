@@ -104,20 +104,24 @@ std::unique_ptr<TrainingSet> language_model_set(const std::vector<Document>& doc
   Encoded texts;
   for (EncodedText& text : encode(documents, TextEncoder(bundle.text(), {LongPolicy::Kind::chunk, 0}, 0)))
     texts.push_back(std::move(text.chunks.at(0)));
-  std::int64_t separator = special_id(bundle, {"<|endoftext|>", "</s>"}, "end-of-text");
-  return std::make_unique<FixedSet>(language_model_blocks(texts, separator, longest));
+  const std::vector<std::int64_t>& ends = bundle.model->facts().eos_token_ids;
+  check(!ends.empty() && ends.front() < bundle.model->facts().vocab_size,
+        "language modelling: the model has no end token (eos_token_id in its config), which stands between texts");
+  return std::make_unique<FixedSet>(language_model_blocks(texts, ends.front(), longest));
 }
 
 std::unique_ptr<TrainingSet> translation_set(const std::vector<Document>& documents, const RunConfig& config,
                                              const Bundle& bundle, const std::string& source) {
-  TextEncoder encoder = text_encoder(bundle);
+  // A long side is refused: the pieces of two texts do not belong together.
+  TextEncoder encoder = text_encoder(bundle, LongPolicy::Kind::refuse);
   std::vector<Example> examples;
-  std::vector<std::string_view> targets;
-  for (const Document& d : documents) targets.push_back(target_of(d, config, source));
-  std::vector<EncodedText> sources = encode(documents, encoder), ends = encoder.encode_all(targets);
-  for (std::size_t i = 0; i < documents.size(); ++i)
-    examples.push_back(
-        {.chunks = sources[i].chunks, .type_ids = {}, .decoder_ids = {}, .labels = ends[i].chunks.at(0)});
+  for (const Document& d : documents)
+    within(source + ", line " + std::to_string(d.line), [&] {
+      examples.push_back({.chunks = encoder.encode(d.text).chunks,
+                          .type_ids = {},
+                          .decoder_ids = {},
+                          .labels = encoder.encode(target_of(d, config, source)).chunks.at(0)});
+    });
   return std::make_unique<FixedSet>(std::move(examples));
 }
 

@@ -1,0 +1,207 @@
+// Texts in, texts out, with models of random weights: what they write means nothing, how it is written does.
+#include "attune/tasks/generate.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "attune/base/error.h"
+#include "attune/tasks/generation_settings.h"
+#include "attune/tasks/stopped_text.h"
+#include "attune/tasks/translate.h"
+#include "attune/text/tokenizer_trainer.h"
+
+namespace attune {
+namespace {
+
+Tokenizer byte_tokenizer(const std::string& end_token) {
+  TokenizerTraining training{.vocab_size = 300, .special_tokens = {"<pad>", "</s>"}, .end_token = end_token};
+  std::vector<std::string> texts = {"the cat sat on the mat, the rat sat on the cat", "größer, größer"};
+  std::size_t next = 0;
+  return train_tokenizer(training, [&](std::string& text) {
+    if (next == texts.size()) return false;
+    text = texts[next++];
+    return true;
+  });
+}
+
+Bundle bundle_of(Json config, const Tokenizer& tokenizer) {
+  Bundle bundle;
+  config["vocab_size"] = tokenizer.limit();
+  config["eos_token_id"] = 1;
+  config["pad_token_id"] = 0;
+  bundle.config = config;
+  bundle.tokenizer = tokenizer;
+  bundle.model = build_model(config, "test", {.checkpoint = nullptr, .initial = RandomKey{.seed = 3}});
+  bundle.contract.long_policy.longest = 48;
+  return bundle;
+}
+
+Bundle writer() {
+  return bundle_of({{"model_type", "llama"},
+                    {"architectures", {"LlamaForCausalLM"}},
+                    {"hidden_size", 16},
+                    {"intermediate_size", 24},
+                    {"num_hidden_layers", 2},
+                    {"num_attention_heads", 2},
+                    {"initializer_range", 0.5}},
+                   byte_tokenizer(""));
+}
+
+Bundle translator() {
+  return bundle_of({{"model_type", "marian"},
+                    {"architectures", {"MarianMTModel"}},
+                    {"d_model", 16},
+                    {"encoder_layers", 1},
+                    {"decoder_layers", 2},
+                    {"encoder_attention_heads", 2},
+                    {"decoder_attention_heads", 2},
+                    {"encoder_ffn_dim", 16},
+                    {"decoder_ffn_dim", 16},
+                    {"max_position_embeddings", 40},
+                    {"decoder_start_token_id", 0},
+                    {"init_std", 0.5}},
+                   byte_tokenizer("</s>"));
+}
+
+const std::vector<std::string_view> prompts = {"the cat", "on", "größer, the rat sat on"};
+
+TEST(Generate, WhatTheSinkIsToldIsTheText) {
+  Bundle bundle = writer();
+  for (std::int64_t beams : {1, 3}) {
+    std::vector<std::string> told(prompts.size());
+    TextGeneration options{.max_tokens = 24, .beams = beams};
+    std::vector<GeneratedText> texts =
+        generate_texts(bundle, prompts, options, {}, [&](std::size_t i, std::string_view piece) { told[i] += piece; });
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      EXPECT_EQ(texts[i].text, told[i]);
+      EXPECT_FALSE(texts[i].text.empty());
+      EXPECT_EQ(texts[i].tokens, static_cast<std::int64_t>(bundle.text().encode(prompts[i]).size()));
+      EXPECT_LE(texts[i].generated_tokens, 24);
+    }
+  }
+}
+
+TEST(Generate, StopTextEndsTheTextBeforeIt) {
+  Bundle bundle = writer();
+  TextGeneration options{.max_tokens = 24, .sampling = {.temperature = 1}, .seed = 5};
+  std::vector<GeneratedText> whole = generate_texts(bundle, prompts, options, {});
+  std::string stop = whole[0].text.substr(whole[0].text.size() / 2, 3);
+  options.stop = {"never there", stop};
+  std::vector<GeneratedText> cut = generate_texts(bundle, prompts, options, {});
+  EXPECT_EQ(cut[0].text, whole[0].text.substr(0, whole[0].text.find(stop)));
+  EXPECT_EQ(cut[0].reason, FinishReason::stop);
+  EXPECT_LT(cut[0].generated_tokens, whole[0].generated_tokens);
+}
+
+TEST(Generate, LongestSequenceIsTheContracts) {
+  Bundle bundle = writer();
+  std::string prompt = "the cat sat on";
+  auto tokens = static_cast<std::int64_t>(bundle.text().encode(prompt).size());
+  bundle.contract.long_policy.longest = tokens + 3;
+  std::vector<std::string_view> one = {prompt};
+  std::vector<GeneratedText> texts = generate_texts(bundle, one, {.max_tokens = 24}, {});
+  EXPECT_LE(texts[0].generated_tokens, 3);
+  bundle.contract.long_policy.longest = tokens;
+  try {
+    generate_texts(bundle, one, {}, {});
+    FAIL() << "a prompt without room was taken";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(fmt::format("{} tokens and the model takes {}", tokens, tokens)),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Generate, RefusesWhatItCannotDo) {
+  std::vector<std::string_view> empty = {""};
+  EXPECT_THROW(generate_texts(writer(), empty, {}, {}), Error);  // no begin token
+  EXPECT_THROW(generate_texts(translator(), prompts, {}, {}), Error);
+  EXPECT_THROW(translate(writer(), prompts, {}, {}), Error);
+  EXPECT_THROW(generate_texts(writer(), prompts, {.sampling = {.temperature = 1}, .beams = 2}, {}), Error);
+}
+
+TEST(Translate, ATextHasTheSameTranslationAlone) {
+  Bundle bundle = translator();
+  std::vector<Translation> together = translate(bundle, prompts, {.max_tokens = 12}, {});
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    Translation alone = translate(bundle, std::span(&prompts[i], 1), {.max_tokens = 12}, {})[0];
+    EXPECT_EQ(together[i].text, alone.text);
+    EXPECT_EQ(together[i].score, alone.score);
+    EXPECT_EQ(together[i].alignment, alone.alignment);
+    EXPECT_LT(together[i].score, 0);
+    auto words = 1 + std::count(prompts[i].begin(), prompts[i].end(), ' ');
+    for (auto [source, target] : together[i].alignment) {
+      EXPECT_TRUE(source >= 0 && source < words);
+      EXPECT_GE(target, 0);
+    }
+  }
+}
+
+TEST(Translate, TooLongATextIsRefusedWithBothNumbers) {
+  Bundle bundle = translator();
+  std::string longer(60, '#');
+  std::vector<std::string_view> one = {longer};
+  try {
+    translate(bundle, one, {}, {});
+    FAIL() << "a text of 61 tokens was taken";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("61 tokens and the model takes 40"), std::string::npos) << error.what();
+  }
+}
+
+TEST(StoppedText, HoldsBackWhatMayBecomeAStop) {
+  StoppedText text({"END", "\n\n"});
+  EXPECT_EQ(text.push("abc E"), "abc ");
+  EXPECT_EQ(text.push("N"), "");
+  EXPECT_EQ(text.push("T\n"), "ENT");
+  EXPECT_EQ(text.push("x EN"), "\nx ");
+  EXPECT_EQ(text.push("D of it"), "");
+  EXPECT_TRUE(text.stopped());
+  EXPECT_EQ(text.push("more"), "");
+  EXPECT_EQ(text.finish(), "");
+  EXPECT_EQ(text.text(), "abc ENT\nx ");
+}
+
+TEST(StoppedText, GivesWhatItHeldAtTheEnd) {
+  StoppedText text({"END"});
+  EXPECT_EQ(text.push("the EN"), "the ");
+  EXPECT_EQ(text.finish(), "EN");
+  EXPECT_FALSE(text.stopped());
+}
+
+class SettingsFile : public testing::Test {
+ protected:
+  Path directory = std::filesystem::temp_directory_path() / ("attune_settings_" + std::to_string(::getpid()));
+  void SetUp() override { std::filesystem::create_directories(directory); }
+  void TearDown() override { std::filesystem::remove_all(directory); }
+};
+
+TEST_F(SettingsFile, GenerationConfigComesBeforeConfig) {
+  Bundle bundle = translator();
+  Json config = *bundle.config;
+  config["num_beams"] = 6;
+  config["bad_words_ids"] = Json::array({Json::array({9})});
+  bundle.config = config;
+  bundle.path = directory;
+  GenerationSettings old = GenerationSettings::read(bundle);
+  EXPECT_EQ(old.beams, 6);
+  EXPECT_EQ(old.stop_ids, (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(old.forbidden_ids, (std::vector<std::int64_t>{9, 0}));
+  std::ofstream(directory / "generation_config.json")
+      << R"({"num_beams": 3, "eos_token_id": [1, 7], "forced_eos_token_id": 7, "max_length": 20, "length_penalty": 0.5})";
+  GenerationSettings now = GenerationSettings::read(bundle);
+  EXPECT_EQ(now.beams, 3);
+  EXPECT_EQ(now.stop_ids, (std::vector<std::int64_t>{1, 7}));
+  EXPECT_EQ(now.forced_stop_id, 7);
+  EXPECT_EQ(now.max_length, 20);
+  EXPECT_EQ(now.length_penalty, 0.5);
+  EXPECT_EQ(now.forbidden_ids, (std::vector<std::int64_t>{0}));
+  std::ofstream(directory / "generation_config.json") << R"({"num_beams": "many"})";
+  EXPECT_THROW(GenerationSettings::read(bundle), Error);
+}
+
+}  // namespace
+}  // namespace attune
