@@ -76,18 +76,19 @@ double shortest_seconds(int times, Work&& work) {
 }  // namespace
 
 double multiply_add_rate() {
-  constexpr std::int64_t steps = 1500000;
+  // Small pieces, as a matmul's are: a thread that another program keeps from its core holds up only one.
+  constexpr std::int64_t steps = 50000, pieces_of_thread = 30;
   constexpr std::size_t apart = 16;  // results on lines of their own
-  const int threads = num_threads();
-  std::vector<float> out(static_cast<std::size_t>(threads) * apart, 0.5f);
-  double operations = 0;
-  const double seconds = shortest_seconds(8, [&] {
-    parallel(threads, 1, [&](std::int64_t begin, std::int64_t) {
-      const double done = HWY_DYNAMIC_DISPATCH(multiply_adds)(steps, &out[static_cast<std::size_t>(begin) * apart]);
-      if (begin == 0) operations = done * threads;
+  const std::int64_t pieces = pieces_of_thread * num_threads();
+  std::vector<float> out(static_cast<std::size_t>(pieces) * apart, 0.5f);
+  double operations_of_piece = 0;
+  const double seconds = shortest_seconds(20, [&] {
+    parallel(pieces, 1, [&](std::int64_t i, std::int64_t) {
+      const double done = HWY_DYNAMIC_DISPATCH(multiply_adds)(steps, &out[static_cast<std::size_t>(i) * apart]);
+      if (i == 0) operations_of_piece = done;
     });
   });
-  return operations / seconds;
+  return operations_of_piece * static_cast<double>(pieces) / seconds;
 }
 
 double read_rate(std::int64_t floats) {
