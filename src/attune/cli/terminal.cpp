@@ -71,11 +71,11 @@ void Terminal::clear_bar() {
 
 void Terminal::draw(const Progress& now) {
   double clock = seconds_now();
-  if (now.doing != doing_) doing_ = now.doing, began_ = clock, drawn_ = on_terminal_ ? 0 : clock;
+  if (now.doing != doing_) doing_ = now.doing, began_ = clock, began_at_ = now.done, drawn_ = on_terminal_ ? 0 : clock;
   bool last = now.total > 0 && now.done >= now.total;
   if (clock - drawn_ < (on_terminal_ ? 0.1 : 10.0) && !(last && on_terminal_)) return;
   drawn_ = clock;
-  double elapsed = clock - began_, rate = elapsed > 0 ? static_cast<double>(now.done) / elapsed : 0;
+  double elapsed = clock - began_, rate = elapsed > 0 ? static_cast<double>(now.done - began_at_) / elapsed : 0;
   std::string left =
       now.total > 0 && rate > 0 ? ", " + duration_text(static_cast<double>(now.total - now.done) / rate) + " left" : "";
   std::string count = now.total > 0 ? fmt::format("{} of {} {}", now.done, now.total, now.unit)

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <string>
 
 #include "attune/base/log.h"
 #include "attune/base/run.h"
@@ -32,6 +34,7 @@ class Terminal {
   bool bar_shown_ = false;
   std::string doing_;
   double began_ = 0, drawn_ = 0;
+  std::int64_t began_at_ = 0;  // how much was done then: a resumed run has done some before
 };
 
 }  // namespace attune
