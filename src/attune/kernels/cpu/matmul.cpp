@@ -16,8 +16,8 @@ namespace {
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::size_t bytes(std::int64_t floats) { return static_cast<std::size_t>(floats) * sizeof(float); }
 
-// Rows of A at once: 144 x 384 values are 216 KiB, a part of the second cache.
-constexpr std::int64_t block_rows = 144;
+// Rows of A at once: 96 x 768 values are 288 KiB, a part of the second cache.
+constexpr std::int64_t block_rows = 96;
 // Panels of C at once: with as many rows they stay in the cache between the passes over k.
 constexpr std::int64_t block_panels = 32;
 // The same where B is packed on the way, a few panels at a time (so that more of each row is read at once): once for

@@ -147,7 +147,7 @@ const MatmulKernels* kernels_of_target() {
     MatmulKernels k{};
     k.rows = tile_rows;
     k.columns = column_of(tile_vectors);
-    k.depth = registers == 32 ? block_depth : 256;  // measured
+    k.depth = registers == 32 ? block_depth : 384;  // measured
     fill_tiles<RowBlock>(k.row_tiles);
     fill_tiles<ColumnBlock>(k.column_tiles);
     const std::int64_t panels[] = {wide, wide, 1, 1};

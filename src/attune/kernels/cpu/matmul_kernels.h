@@ -7,7 +7,7 @@
 namespace attune::kernels {
 
 inline constexpr std::int64_t panel_width = 32;   // columns of a panel of B: two vectors of AVX-512, four of AVX2
-inline constexpr std::int64_t block_depth = 384;  // most k of one pass over a block of A
+inline constexpr std::int64_t block_depth = 768;  // most k of one pass over a block of A
 inline constexpr std::int64_t most_rows = 12;     // of one tile; a target with 16 registers takes 6
 inline constexpr std::int64_t most_thin_rows = 4;
 /// Row stride of a block of A. Not a power of two, so that the rows of a tile do not fall into the same cache sets.

@@ -18,11 +18,11 @@ namespace {
 struct Sizes {
   std::int64_t m, k, n;
 };
-/// Around the tile's 12 rows, the panel's 32 columns, the pass's 384 steps and the block's 144 rows.
-const Sizes all_sizes[] = {{1, 1, 1},      {1, 0, 5},     {0, 3, 4},     {3, 5, 0},      {2, 3, 33},
-                           {4, 385, 64},   {5, 384, 31},  {6, 17, 65},   {7, 1, 32},     {12, 400, 96},
-                           {13, 100, 100}, {24, 769, 40}, {25, 33, 129}, {145, 390, 70}, {300, 20, 9},
-                           {390, 40, 40},  {17, 1000, 1}, {1, 777, 200}, {3, 640, 96}};
+/// Around the tile's 12 rows, the panel's 32 columns, the pass's 384 or 768 steps and the block's 96 rows.
+const Sizes all_sizes[] = {{1, 1, 1},      {1, 0, 5},     {0, 3, 4},      {3, 5, 0},     {2, 3, 33},
+                           {4, 385, 64},   {5, 384, 31},  {6, 17, 65},    {7, 1, 32},    {12, 400, 96},
+                           {13, 100, 100}, {24, 769, 40}, {99, 1537, 33}, {25, 33, 129}, {145, 390, 70},
+                           {300, 20, 9},   {390, 40, 40}, {17, 1000, 1},  {1, 777, 200}, {3, 640, 96}};
 
 std::vector<float> random_values(std::int64_t count, std::uint64_t seed) {
   RandomStream random(RandomKey{.seed = seed});
