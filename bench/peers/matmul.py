@@ -7,7 +7,7 @@ import sys
 TIES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 
-def present(root, own):
+def present(root, own, attune):
     program = root / "build" / "peers" / "peer_matmul"
     if not program.exists():
         print("oneDNN and OpenBLAS are missing: run bench/setup_peers matmul", file=sys.stderr)

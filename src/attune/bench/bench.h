@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "attune/base/file.h"
 #include "attune/base/run.h"
 #include "attune/bench/measurement.h"
 
@@ -13,6 +14,8 @@ namespace attune::bench {
 struct Bench {
   std::string name, title;
   std::function<void(const Report& report, const Run& run)> run;
+  /// Where a peer needs the same input: writes it into a new directory. May be empty.
+  std::function<void(const Path& directory)> write_input = {};
 };
 
 /// All of them, by the order of `attune bench --help`.

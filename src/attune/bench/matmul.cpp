@@ -61,6 +61,7 @@ void matmul(const Report& report, const Run& run) {
     const double multiply_adds = kernels::multiply_add_rate();
     for (const MatmulCase& one : matmul_cases) {
       if (run.cancelled()) throw Cancelled("bench matmul: stopped");
+      if (!report.wants(one.name)) continue;
       const double limit = limit_of(one, multiply_adds);
       const double rate = 2.0 * static_cast<double>(one.m * one.n * one.k) / seconds_of(one);
       report({"matmul", one.name, threads, rate * 1e-9, "GFLOP/s", limit * 1e-9});

@@ -13,7 +13,7 @@ namespace {
 TEST(BenchMatmul, StopsWhenAskedAndGivesTheThreadsBack) {
   const int before = num_threads();
   std::atomic<bool> cancel{true};
-  EXPECT_THROW(matmul([](const Measurement&) {}, attune::Run{.progress = {}, .cancel = &cancel}), Cancelled);
+  EXPECT_THROW(matmul(Report{[](const Measurement&) {}}, attune::Run{.progress = {}, .cancel = &cancel}), Cancelled);
   EXPECT_EQ(num_threads(), before);
 }
 

@@ -11,11 +11,18 @@ struct Measurement {
   std::string name;   // the case: "2048x768x768"
   int threads = 1;
   double value = 0;
-  std::string unit;  // "GFLOP/s"; more is better
+  std::string unit;  // "GFLOP/s", "tokens/s": more is better; "MB", "times": less is
   double limit = 0;  // in the same unit, measured on this machine in the same run
 };
 
-using Report = std::function<void(const Measurement&)>;
+/// Where a benchmark tells its lines, and which of its cases are wanted.
+struct Report {
+  std::function<void(const Measurement&)> tell;
+  std::string only = {};  // a part of the wanted cases' names
+
+  bool wants(const std::string& name) const { return name.find(only) != std::string::npos; }
+  void operator()(const Measurement& m) const { tell(m); }
+};
 
 /// {"bench": .., "case": .., "threads": .., "value": .., "unit": .., "limit": ..}
 std::string json_line(const Measurement& m);
