@@ -53,8 +53,13 @@ EncodedText TextEncoder::encode(std::string_view text) const {
 std::vector<EncodedText> TextEncoder::encode_all(const std::vector<std::string_view>& texts) const {
   std::vector<EncodedText> encoded(texts.size());
   parallel(static_cast<std::int64_t>(texts.size()), 16, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      encoded[static_cast<std::size_t>(i)] = encode(texts[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = begin; i < end; ++i) {
+      auto at = static_cast<std::size_t>(i);
+      if (texts.size() == 1)
+        encoded[at] = encode(texts[at]);
+      else
+        encoded[at] = within("text " + std::to_string(i + 1), [&] { return encode(texts[at]); });
+    }
   });
   return encoded;
 }

@@ -24,7 +24,7 @@ class TextEncoder {
 
   /// Throws Error with both numbers where the policy refuses the length.
   EncodedText encode(std::string_view text) const;
-  /// The same for many texts on all threads, in their order.
+  /// The same for many texts on all threads, in their order; an Error names the text by its number from 1.
   std::vector<EncodedText> encode_all(const std::vector<std::string_view>& texts) const;
 
   const Tokenizer& tokenizer() const { return tokenizer_; }

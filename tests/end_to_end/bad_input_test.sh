@@ -1,0 +1,96 @@
+#!/bin/bash
+# usage: bad_input_test.sh PROGRAM - bad input gets one clear error line, exit status 1, and leaves nothing half-written.
+set -euo pipefail
+attune=$1
+work=$(mktemp -d)
+trap 'umount "$work/disk" 2> /dev/null || true; rm -rf "$work"' EXIT
+cd "$work"
+faults=0
+
+# refuses WORDS COMMAND...: status 1, one line on stderr with the words, no directory "out".
+refuses() {
+  local words=$1 status=0
+  shift
+  "$attune" "$@" --quiet > stdout.txt 2> stderr.txt || status=$?
+  if [ $status != 1 ] || [ "$(wc -l < stderr.txt)" != 1 ] || ! grep -q "^attune: error: .*$words" stderr.txt || [ -e out ]; then
+    echo "FAILED: attune $* (status $status, expected 1 and one line with \"$words\"$([ -e out ] && echo ', and nothing written')):"
+    cat stderr.txt
+    faults=$((faults + 1))
+    rm -rf out
+  fi
+}
+# Whatever reads documents refuses them alike.
+refuses_data() {
+  refuses "$1" split --data "$2" --output out
+  refuses "$1" workflow clinical --data "$2" --output out
+  refuses "$1" train --task classify --data "$2" --set model.architecture=bert --output out
+}
+line() { printf '{"text": "%s", "label": "%s", "patient": "%s"}\n' "$1" "$2" "$3"; }
+
+refuses_data "missing.jsonl" missing.jsonl
+: > empty.jsonl
+refuses_data "empty.jsonl" empty.jsonl
+mkdir directory.jsonl
+refuses "directory" split --data directory.jsonl --output out
+if [ "$(id -u)" != 0 ]; then
+  line a b c > locked.jsonl && chmod 0 locked.jsonl
+  refuses_data "locked.jsonl" locked.jsonl
+fi
+{ line good a p; printf '{"text": "caf\xe9", "label": "a"}\n'; } > latin.jsonl
+refuses_data "line 2.*UTF-8" latin.jsonl
+{ line good a p; printf '{"text": "a\0b", "label": "a"}\n'; } > nul.jsonl
+refuses_data "line 2.*NUL" nul.jsonl
+{ printf '{"text": "'; head -c 80000000 /dev/zero | tr '\0' x; } > endless.jsonl
+refuses_data "line 1" endless.jsonl
+rm endless.jsonl
+{ line good a p; echo '{"label": "a"}'; } > no_text.jsonl
+refuses_data 'line 2.*"text"' no_text.jsonl
+{ line good a p; echo '{"text": "b"}'; } > no_label.jsonl
+refuses 'line 2.*"label"' workflow clinical --data no_label.jsonl --output out
+refuses 'line 2.*"label"' train --task classify --data no_label.jsonl --set model.architecture=bert --output out
+{ line good a p; echo '{"text": "b", "label": "a"'; } > cut.jsonl
+refuses_data "line 2" cut.jsonl
+
+for i in $(seq 40); do line "text $i about $((i * 977))" same "p$i"; done > one_class.jsonl
+refuses 'label \\*"same' workflow clinical --data one_class.jsonl --output out
+refuses 'label \\*"same' train --task classify --data one_class.jsonl --set model.architecture=bert --output out
+for i in $(seq 40); do line "text $i about $((i * 977))" "l$((i % 2))" p; done > one_group.jsonl
+refuses "spans 40 of 40" split --data one_group.jsonl --group patient --output out
+refuses "spans 40 of 40" workflow clinical --data one_group.jsonl --group patient --output out
+refuses 'did you mean \\*"patient' split --data one_group.jsonl --group patent --output out
+for i in $(seq 40); do line "text $i about $((i * 977))" "l$i" "p$i"; done > all_classes.jsonl
+refuses 'label "l1" has 1 document' workflow clinical --data all_classes.jsonl --output out
+refuses "fractions" split --data all_classes.jsonl --fractions 0.5,0.4 --output out
+refuses "add up to 1" split --data all_classes.jsonl --fractions 0.5,0.4,0.4 --output out
+mkdir parts
+for i in $(seq 20); do line "text $i about $((i * 977))" "l$((i % 2))" "p$i"; done > parts/train.jsonl
+line "something else" unseen p > parts/validation.jsonl
+refuses 'line 1.*"unseen" does not occur' train --task classify --data parts --set model.architecture=bert --output out
+
+refuses "no such model" classify nowhere --text a
+refuses "give --text or --input" classify nowhere
+refuses "UTF-8" classify nowhere --text "$(printf 'caf\xe9')"
+refuses "did you mean" example clinicl --output out
+mkdir -p foreign && echo precious > foreign/file
+refuses "no earlier run made it" workflow clinical --output foreign
+[ "$(cat foreign/file)" = precious ] || { echo "FAILED: a foreign directory was changed"; faults=$((faults + 1)); }
+
+# A full and a read-only disk: on a small tmpfs, where one may be mounted.
+mkdir disk
+if mount -t tmpfs -o size=64k none disk 2> /dev/null; then
+  for i in $(seq 400); do line "text $i about $((i * 977)) $(printf 'w%d ' $(seq "$i" $((i + 40))))" "l$((i % 2))" "p$i"; done > many.jsonl
+  refuses "disk" split --data many.jsonl --output disk/out
+  [ -z "$(ls -A disk)" ] || { echo "FAILED: left on the full disk: $(ls -A disk)"; faults=$((faults + 1)); }
+  mount -o remount,ro disk
+  refuses "disk/out" split --data many.jsonl --output disk/out
+  refuses "disk/out" example clinical --output disk/out
+  refuses "disk/out" workflow clinical --output disk/out
+else
+  echo "not tried: a full and a read-only disk (mounting a tmpfs needs root)"
+fi
+status=0
+"$attune" example > /dev/full 2> stderr.txt || status=$?
+[ $status = 1 ] || { echo "FAILED: results to a full device: status $status"; faults=$((faults + 1)); }
+
+[ $faults = 0 ] || { echo "$faults bad inputs were not refused as promised"; exit 1; }
+echo "bad input: all refused with one line, nothing left behind"

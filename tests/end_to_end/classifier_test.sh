@@ -1,0 +1,68 @@
+#!/bin/bash
+# usage: classifier_test.sh PROGRAM - a classifier's whole life as its users type it: split, train, calibrate, classify, evaluate, and the
+# main job; with a tiny model, in seconds.
+set -euo pipefail
+attune=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+has() { grep -q -- "$2" "$1" || { cat "$1" >&2; fail "$1 has no \"$2\""; }; }
+
+# 150 documents of three kinds, 50 patients; every fifteenth of no category.
+awk 'BEGIN {
+  srand(7); split("imaging billing medication", label, " ");
+  word["imaging"] = "fracture radiograph shadow"; word["billing"] = "invoice payment balance"; word["medication"] = "tablet dose nightly";
+  for (i = 0; i < 150; ++i) {
+    l = label[i % 3 + 1]; text = "";
+    for (w = 0; w < 20; ++w) text = text "note" int(rand() * 300) " " (w % 7 == 0 && i % 15 ? word[l] " " : "");
+    printf "{\"id\": %d, \"text\": \"%s\", \"label\": %s, \"patient\": \"p%d\", \"source\": \"s%d\"}\n", i, text, i % 15 ? "\"" l "\"" : "null", i / 3, i / 3 % 4
+  }
+}' > documents.jsonl
+
+"$attune" split --data documents.jsonl --group patient --fractions 0.6,0.2,0.2 --output split > split.txt
+has split.txt "none found"
+cat > run.toml <<'E2'
+task = "classify"
+[data]
+train = "split"
+[model]
+architecture = "bert"
+hidden_size = 16
+num_hidden_layers = 1
+num_attention_heads = 2
+intermediate_size = 32
+max_position_embeddings = 32
+classifier_pooling = "mean"
+[tokenizer]
+vocab_size = 330
+[train]
+epochs = 6
+batch_tokens = 512
+learning_rate = 1e-2
+E2
+"$attune" train run.toml --output run --quiet > train.txt
+"$attune" classify run/model --text "radiograph of a fracture" --json > before.json
+has before.json '"reasons":\["not_calibrated"\]'
+"$attune" calibrate run/model --data split/validation.jsonl --train split/train.jsonl --target-error 0.2 --quiet > calibrate.txt
+has calibrate.txt "novelty: to review above"
+"$attune" classify run/model --input split/test.jsonl --json --output all.jsonl --quiet
+[ "$(wc -l < all.jsonl)" = "$(wc -l < split/test.jsonl)" ] || fail "an answer for each document"
+has all.jsonl '"chunks":'
+# The id stays a number, and an answer does not depend on the documents beside it.
+tail -n 1 split/test.jsonl | "$attune" classify run/model --input - --json --quiet --threads 1 > alone.jsonl
+[ "$(cat alone.jsonl)" = "$(tail -n 1 all.jsonl)" ] || fail "a document alone got another answer than among others"
+grep -q '^{"id":[0-9]' alone.jsonl || fail "the id is no number any more"
+"$attune" evaluate run/model --data split/test.jsonl --by source --output evaluation --quiet > evaluate.txt
+has evaluate.txt "source: s1"
+for file in evaluation.json predictions.jsonl report.html; do [ -s evaluation/$file ] || fail "no evaluation/$file"; done
+"$attune" info run/model > info.txt
+has info.txt "automatic part"
+
+# Beyond the longest input: an error with both numbers, or chunks.
+long=$(printf 'note%d ' $(seq 100))
+if "$attune" classify run/model --text "$long" --long refuse 2> refused.txt; then fail "a text that is too long was read"; fi
+has refused.txt "the model takes 32"
+"$attune" classify run/model --text "$long" --long chunk --json | grep -q '"chunks":[2-9]' || fail "a long text is one chunk"
+echo "classifier: all as promised"
