@@ -54,6 +54,7 @@ Arguments Arguments::subcommand(const std::string& name, const std::string& help
                                 bool& chosen) {
   CLI::App* sub = app_->add_subcommand(name, help);
   sub->footer("Example:\n  " + example);
+  sub->fallthrough();  // the options of all commands may follow
   sub->callback([&chosen] { chosen = true; });
   app_->require_subcommand(1);
   return Arguments(*sub);
