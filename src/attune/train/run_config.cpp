@@ -152,6 +152,7 @@ RunConfig RunConfig::read(const Json& run, const std::string& source) {
   r.train = read_train(train);
   if (train.has("dropout")) r.dropout = train.number("dropout", unit);
   r.mask_probability = train.number_or("mask_probability", r.mask_probability, unit);
+  r.token_dropout = train.number_or("token_dropout", r.token_dropout, unit);
   if (r.train.early_stopping.metric.empty()) r.train.early_stopping.metric = default_metric(r.task);
   r.train.seed = r.seed;
   c.finish();
@@ -199,6 +200,7 @@ Json RunConfig::resolved() const {
   t["gradient_checkpointing"] = train.gradient_checkpointing;
   if (dropout) t["dropout"] = *dropout;
   t["mask_probability"] = mask_probability;
+  t["token_dropout"] = token_dropout;
   t["early_stopping"] = {{"metric", train.early_stopping.metric}, {"patience", train.early_stopping.patience}};
   run["train"] = t;
   return run;

@@ -37,7 +37,8 @@ struct RunConfig {
 
   LongPolicy long_policy = {LongPolicy::Kind::chunk, 0};  // longest 0: what the model can take
   double mask_probability = 0.15;                         // mlm
-  std::optional<double> dropout;                          // replaces every rate in config.json
+  double token_dropout = 0;       // classify: share of tokens that training reads as the mask token
+  std::optional<double> dropout;  // replaces every rate in config.json
   TrainOptions train;
 
   /// Throws Error naming the key and, for an unknown one, the nearest. `source` names the file in errors.

@@ -62,6 +62,15 @@ std::int64_t special_id(const Bundle& bundle, const std::vector<const char*>& na
   fail("the tokenizer has no {} token (one of {})", what, tried);
 }
 
+std::int64_t mask_id(const Bundle& bundle) { return special_id(bundle, {"[MASK]", "<mask>"}, "mask"); }
+
+std::vector<std::int64_t> special_ids(const Bundle& bundle) {
+  std::vector<std::int64_t> ids;
+  for (const AddedToken& token : bundle.text().added_tokens())
+    if (token.special) ids.push_back(token.id);
+  return ids;
+}
+
 using Encoded = std::vector<std::vector<std::int64_t>>;
 
 std::vector<EncodedText> encode(const std::vector<Document>& documents, const TextEncoder& encoder) {
@@ -88,11 +97,9 @@ std::unique_ptr<TrainingSet> masked_set(const std::vector<Document>& documents, 
   for (EncodedText& text : encode(documents, text_encoder(bundle)))
     for (auto& chunk : text.chunks) sequences.push_back(std::move(chunk));
   Masking masking{.probability = config.mask_probability,
-                  .mask_id = special_id(bundle, {"[MASK]", "<mask>"}, "mask"),
+                  .mask_id = mask_id(bundle),
                   .vocab_size = bundle.model->facts().vocab_size,
-                  .special_ids = {}};
-  for (const AddedToken& token : bundle.text().added_tokens())
-    if (token.special) masking.special_ids.push_back(token.id);
+                  .special_ids = special_ids(bundle)};
   return std::make_unique<MaskedSet>(std::move(sequences), std::move(masking));
 }
 
@@ -182,7 +189,11 @@ TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bu
     }
     return nullptr;
   };
-  return {make(files.train), make(files.validation)};
+  TaskData data{make(files.train), make(files.validation)};
+  if (config.token_dropout > 0 && config.task == TrainTask::classify)
+    data.train = std::make_unique<TokenDropoutSet>(std::move(data.train), config.token_dropout, mask_id(bundle),
+                                                   special_ids(bundle));
+  return data;
 }
 
 Metrics measure(const Model& model, const TrainingSet& data, const Run& run) {

@@ -6,6 +6,22 @@
 
 namespace attune {
 
+TokenDropoutSet::TokenDropoutSet(std::unique_ptr<TrainingSet> examples, double share, std::int64_t mask_id,
+                                 std::vector<std::int64_t> special_ids)
+    : examples_(std::move(examples)), share_(share), mask_id_(mask_id), special_ids_(std::move(special_ids)) {
+  check(share >= 0 && share < 1, "token dropout of {}: give a share from 0 to below 1", share);
+}
+
+Example TokenDropoutSet::example(std::int64_t i, const RandomKey& key) const {
+  Example example = examples_->example(i, key);
+  RandomStream random(key.at("token dropout").at(static_cast<std::uint64_t>(i)));
+  for (auto& chunk : example.chunks)
+    for (std::int64_t& id : chunk)
+      if (random.uniform() < share_ && std::find(special_ids_.begin(), special_ids_.end(), id) == special_ids_.end())
+        id = mask_id_;
+  return example;
+}
+
 MaskedSet::MaskedSet(std::vector<std::vector<std::int64_t>> sequences, Masking masking)
     : sequences_(std::move(sequences)), masking_(std::move(masking)) {
   check(masking_.vocab_size > static_cast<std::int64_t>(masking_.special_ids.size()),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "attune/train/trainer.h"
@@ -17,6 +18,25 @@ class FixedSet : public TrainingSet {
  private:
   const Example& at(std::int64_t i) const { return examples_[static_cast<std::size_t>(i)]; }
   std::vector<Example> examples_;
+};
+
+/// Examples of which a share of the tokens reads as the mask token, others each time (word dropout: Iyyer et al. 2015,
+/// "Deep unordered composition rivals syntactic methods for text classification", section 3.2): a classifier then leans
+/// on no single word.
+class TokenDropoutSet : public TrainingSet {
+ public:
+  /// special_ids are never dropped. Throws Error unless 0 <= share < 1.
+  TokenDropoutSet(std::unique_ptr<TrainingSet> examples, double share, std::int64_t mask_id,
+                  std::vector<std::int64_t> special_ids);
+  std::int64_t count() const override { return examples_->count(); }
+  std::int64_t tokens(std::int64_t i) const override { return examples_->tokens(i); }
+  Example example(std::int64_t i, const RandomKey& key) const override;
+
+ private:
+  std::unique_ptr<TrainingSet> examples_;
+  double share_;
+  std::int64_t mask_id_;
+  std::vector<std::int64_t> special_ids_;
 };
 
 /// Masked-token prediction (Devlin et al. 2019, section 3.1): `probability` of the tokens are to be predicted; of these
