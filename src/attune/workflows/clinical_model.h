@@ -13,14 +13,18 @@ struct ClinicalModel {
   std::int64_t num_hidden_layers = 2;
   std::int64_t num_attention_heads = 4;
   std::int64_t intermediate_size = 256;
-  std::int64_t max_position_embeddings = 256;  // tokens of a chunk; longer documents are read in several
-  std::int64_t vocab_size = 6000;              // WordPiece, lower case
-  std::string classifier_pooling = "mean";     // of a chunk's hidden states: "cls", "mean" or "max"
+  std::int64_t max_position_embeddings = 512;  // tokens of a chunk; longer documents are read in several
+  double initializer_range = 0.06;  // near 1 / sqrt(hidden_size): at BERT's 0.02 so small a model hardly starts
+  std::string tokenizer =
+      "bpe";  // byte-level: it keeps line ends and case, which say what is a heading and what a quotation
+  std::int64_t vocab_size = 6000;
+  std::string classifier_pooling = "mean";  // of a chunk's hidden states: "cls", "mean" or "max"
 
   // ---- Training ----
-  double pretraining_epochs = 2;  // of masked-token prediction on the training texts; 0: none
+  /// Of masked-token prediction on the training texts; 0: none. With so few texts it did not help (docs/classify.md).
+  double pretraining_epochs = 0;
   double pretraining_learning_rate = 1e-3;
-  double epochs = 8;
+  double epochs = 4;
   double learning_rate = 1e-3;
   double dropout = 0.1;
   double label_smoothing = 0.05;

@@ -23,7 +23,8 @@ Json new_model(const ClinicalModel& model) {
           {"num_attention_heads", model.num_attention_heads},
           {"intermediate_size", model.intermediate_size},
           {"max_position_embeddings", model.max_position_embeddings},
-          {"classifier_pooling", model.classifier_pooling}};
+          {"classifier_pooling", model.classifier_pooling},
+          {"initializer_range", model.initializer_range}};
 }
 
 /// What both trainings have in common; the keys are run.toml's.
@@ -35,7 +36,7 @@ Json run_file(const ClinicalOptions& options, const std::string& task) {
                  {"text_field", options.format.text_field},
                  {"label_field", options.format.label_field}};
   run["model"] = new_model(model);
-  run["tokenizer"] = {{"type", "wordpiece"}, {"vocab_size", model.vocab_size}, {"lowercase", true}};
+  run["tokenizer"] = {{"type", model.tokenizer}, {"vocab_size", model.vocab_size}, {"lowercase", false}};
   run["long"] = {{"policy", "chunk"}};
   run["train"] = {
       {"batch_tokens", model.batch_tokens}, {"weight_decay", model.weight_decay}, {"dropout", model.dropout}};

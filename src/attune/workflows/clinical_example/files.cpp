@@ -23,18 +23,20 @@ architecture = "bert"
 hidden_size = 128
 num_hidden_layers = 2
 num_attention_heads = 4
-intermediate_size = 512
+intermediate_size = 256
+initializer_range = 0.06       # near 1 / sqrt(hidden_size): at BERT's 0.02 so small a model hardly starts
+classifier_pooling = "mean"    # of all tokens of a piece
 max_position_embeddings = 512
 
 [tokenizer]
-type = "wordpiece"
-vocab_size = 4000
+type = "bpe"                   # keeps line ends and case, which tell headings and quotations
+vocab_size = 6000
 
 [long]
 policy = "chunk"               # nothing is cut: a longer document is read in pieces
 
 [train]
-epochs = 8
+epochs = 4
 batch_tokens = 4096
 learning_rate = 1e-3
 schedule = "linear"
