@@ -96,7 +96,9 @@ ConfigReader ConfigReader::file(const Path& path) {
 bool ConfigReader::has(std::string_view key) const {
   state_->asked.emplace(key);
   auto found = state_->object->find(std::string(key));
-  return found != state_->object->end() && !found->is_null();
+  if (found == state_->object->end()) return false;
+  if (found->is_null()) state_->take(key);  // null says nothing more than absence: whoever asked has read it
+  return !found->is_null();
 }
 
 void ConfigReader::reject(std::string_view key, const std::string& why) const {

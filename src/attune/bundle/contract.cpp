@@ -35,7 +35,7 @@ Contract Contract::read(const Path& file) {
   ConfigReader c = ConfigReader::file(file);
   std::int64_t version = c.integer("format_version");
   if (version != format_version)
-    c.reject("format_version", fmt::format("is {}: this program reads {}", version, format_version));
+    c.reject("format_version", fmt::format("this program reads version {}", format_version));
   Contract contract;
   contract.task = c.string_or("task", "");
   contract.labels = c.strings_or("labels", {});

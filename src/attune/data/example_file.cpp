@@ -28,7 +28,7 @@ std::vector<std::int64_t> read_ids(const ConfigReader& c, const char* key, std::
 Example parse_example(std::string_view line, const std::string& source) {
   ConfigReader c(parse_json(line, source), source);
   Example example;
-  if (!c.has("ids")) c.reject("ids", "is missing: a line is {\"ids\":[..], \"labels\":[..], ...}");
+  if (!c.has("ids")) c.reject("ids", "a line is {\"ids\":[..], \"labels\":[..], ...}");
   example.chunks = {read_ids(c, "ids", 0)};
   example.type_ids = read_ids(c, "token_type_ids", 0);
   example.decoder_ids = read_ids(c, "decoder_ids", 0);

@@ -23,7 +23,7 @@ const Architecture& find_architecture(const ConfigReader& config) {
     if (a.model_type == type) return a;
     known.push_back(a.model_type);
   }
-  config.reject("model_type", fmt::format("is \"{}\": this program knows {}", type, fmt::join(known, ", ")));
+  config.reject("model_type", fmt::format("this program knows {}", fmt::join(known, ", ")));
 }
 
 HeadKind named_head(const ConfigReader& config, const Architecture& architecture) {
@@ -34,8 +34,7 @@ HeadKind named_head(const ConfigReader& config, const Architecture& architecture
     if (name == names.front()) return kind;
     known += (known.empty() ? "" : ", ") + name;
   }
-  config.reject("architectures", fmt::format("is \"{}\": of {} models this program knows {}", names.front(),
-                                             architecture.model_type, known));
+  config.reject("architectures", fmt::format("of {} models this program knows {}", architecture.model_type, known));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ Activation read_activation(const ConfigReader& config, const std::string& key, c
   try {
     return parse_activation(name);
   } catch (const Error& error) {
-    config.reject(key, std::string("is not known: ") + error.what());
+    config.reject(key, error.what());
   }
 }
 

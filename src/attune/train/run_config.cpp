@@ -51,7 +51,7 @@ RunConfig::ModelChoice read_model(const ConfigReader& run) {
   if (!table.is_object()) run.reject("model", "must be a table");
   if (table.contains("from")) {
     if (!table["from"].is_string() || table.size() > 1)
-      run.reject("model", "has \"from\": it names a model directory, whose config.json gives everything else");
+      run.reject("model", "\"from\" names a model directory, whose config.json gives everything else");
     m.from = table["from"];
     return m;
   }

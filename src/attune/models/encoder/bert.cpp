@@ -43,7 +43,7 @@ struct BertConfig {
     c.choice_or("position_embedding_type", "absolute", {"absolute"});
     c.ignore({"bos_token_id", "eos_token_id", "chunk_size_feed_forward"});
     for (const char* decoder_only : {"is_decoder", "add_cross_attention"})
-      if (c.flag_or(decoder_only, false)) c.reject(decoder_only, "is true: BERT is an encoder here");
+      if (c.flag_or(decoder_only, false)) c.reject(decoder_only, "BERT is an encoder here");
     if (b.hidden_size % b.heads != 0) c.reject("num_attention_heads", "must divide hidden_size");
     return b;
   }

@@ -30,7 +30,8 @@ struct MarianConfig {
     s.heads = c.integer_or(stack + "_attention_heads", 16, {.at_least = 1});
     s.feedforward = c.integer_or(stack + "_ffn_dim", 4096, {.at_least = 1});
     if (d_model % s.heads != 0) c.reject(stack + "_attention_heads", "must divide d_model");
-    if (c.number_or(stack + "_layerdrop", 0) != 0) c.reject(stack + "_layerdrop", "is not supported: give 0");
+    if (c.number_or(stack + "_layerdrop", 0) != 0)
+      c.reject(stack + "_layerdrop", "give 0: layers are not dropped here");
     return s;
   }
   static MarianConfig read(const ConfigReader& c) {
@@ -54,13 +55,13 @@ struct MarianConfig {
     for (const char* shared : {"share_encoder_decoder_embeddings", "tie_word_embeddings", "is_encoder_decoder",
                                "static_position_embeddings"})
       if (!c.flag_or(shared, true))
-        c.reject(shared, "is false: a Marian model here has one embedding for all, and sinusoidal positions");
+        c.reject(shared, "a Marian model here has one embedding for all, and sinusoidal positions");
     c.ignore({"forced_eos_token_id", "forced_bos_token_id", "is_decoder", "bos_token_id", "classifier_dropout",
               "num_hidden_layers", "num_beams", "max_length", "bad_words_ids", "add_bias_logits",
               "add_final_layer_norm", "normalize_before", "normalize_embedding", "extra_pos_embeddings",
               "classif_dropout"});
     for (const char* off : {"add_final_layer_norm", "normalize_before", "normalize_embedding"})
-      if (c.flag_or(off, false)) c.reject(off, "is true: not a layout that Marian's post-norm block has");
+      if (c.flag_or(off, false)) c.reject(off, "not a layout that Marian's post-norm block has");
     return m;
   }
 };
