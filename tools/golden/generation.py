@@ -14,6 +14,7 @@ import transformers as tf
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden"
 torch.use_deterministic_algorithms(True)
+torch.set_num_threads(1)  # the models are tiny
 
 
 class NearTie(Exception):

@@ -70,8 +70,9 @@ EncodedText TextEncoder::pack(std::string_view text, const Encoding& encoding) c
   std::vector<Chunk> chunks = {{0, tokens}};
   if (longest_ > 0 && tokens + special > longest_) {
     check(policy_.kind == LongPolicy::Kind::chunk,
-          "the text has {} tokens and the model takes {}: shorten it, or choose --long chunk", tokens + special,
-          longest_);
+          "the text has {} tokens and the model takes {}: shorten or divide it (a classifier may read it in pieces: "
+          "--long chunk)",
+          tokens + special, longest_);
     chunks = pack_chunks(tokens, cut_points(text, encoding), longest_ - special);
   }
   EncodedText result;

@@ -47,16 +47,14 @@ TokenizerTraining tokenizer_training(const RunConfig& config) {
   return t;
 }
 
-/// Opened from tokenizer.from, or from what this run made before it was interrupted, or trained now and kept in the
-/// run's directory.
-std::optional<Tokenizer> make_tokenizer(const RunConfig& config, const RunFiles& files, const Path& output,
-                                        const Run& run) {
+/// Opened from tokenizer.from, or trained now: the same texts always give the same one, after an interruption too.
+std::optional<Tokenizer> make_tokenizer(const RunConfig& config, const RunFiles& files, const Run& run) {
   if (!config.tokenizer.from.empty()) return Tokenizer::open(config.tokenizer.from);
   if (!config.model.from.empty()) return std::nullopt;  // the model brings its own
   if (files.in_ids) return std::nullopt;
   std::vector<std::string_view> texts = training_texts(files, config);
   std::size_t next = 0;
-  Tokenizer trained = train_tokenizer(
+  return train_tokenizer(
       tokenizer_training(config),
       [&](std::string& text) {
         if (next == texts.size()) return false;
@@ -64,8 +62,6 @@ std::optional<Tokenizer> make_tokenizer(const RunConfig& config, const RunFiles&
         return true;
       },
       run);
-  trained.save(output / "tokenizer.json");
-  return trained;
 }
 
 /// config.json of a new model: the run file's values, and what follows from tokenizer, labels and task.
@@ -99,7 +95,7 @@ Json new_config(const RunConfig& config, const RunFiles& files, const std::optio
 Bundle new_bundle(const RunConfig& config, const RunFiles& files, const Path& output, const Run& run) {
   Bundle bundle;
   bundle.path = output;
-  bundle.tokenizer = make_tokenizer(config, files, output, run);
+  bundle.tokenizer = make_tokenizer(config, files, run);
   Json json = new_config(config, files, bundle.tokenizer);
   bundle.config = json;
   WeightSource source{
@@ -153,12 +149,14 @@ TrainingResult learn(const RunConfig& config, const Path& output, bool resume, c
   check_new_run(output, resume);
   RunFiles files = read_run_files(config);
   std::string fingerprint = fingerprint_of(config, files);
-  make_directories(output);
   Bundle bundle = config.model.from.empty() ? new_bundle(config, files, output, run) : opened_bundle(config, files);
   bundle.contract = contract_of(config, files, bundle);
   TaskData data = make_task_data(files, config, bundle, run);
+  make_directories(output);  // not before: what is wrong with the data leaves nothing behind
   if (!std::filesystem::exists(output / "config.toml"))
     write_file_atomically(output / "config.toml", to_toml(config.resolved()));
+  bool trained_tokenizer = bundle.tokenizer && config.tokenizer.from.empty() && config.model.from.empty();
+  if (trained_tokenizer) bundle.tokenizer->save(output / "tokenizer.json");
   TrainingJob job{.model = *bundle.model,
                   .data = *data.train,
                   .evaluate = {},
