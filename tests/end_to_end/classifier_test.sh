@@ -65,4 +65,15 @@ long=$(printf 'note%d ' $(seq 100))
 if "$attune" classify run/model --text "$long" --long refuse 2> refused.txt; then fail "a text that is too long was read"; fi
 has refused.txt "the model takes 32"
 "$attune" classify run/model --text "$long" --long chunk --json | grep -q '"chunks":[2-9]' || fail "a long text is one chunk"
+
+# The main job; a second run does nothing and says the same.
+job() { "$attune" workflow clinical --data documents.jsonl --output job --epochs 2 --pretraining-epochs 0 --threads 2 "$@"; }
+job > first.txt 2> log.txt
+[ "$(tail -n 1 first.txt)" = job/report.html ] || fail "the last line is not the report's path"
+has first.txt "linear model"
+job > second.txt 2> log.txt
+cmp -s first.txt second.txt || fail "the second run says something else"
+has log.txt "train: unchanged"
+"$attune" example clinical --output example > /dev/null
+has example/run.toml 'architecture = "bert"'
 echo "classifier: all as promised"

@@ -1,15 +1,21 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "attune/base/error.h"
 #include "attune/base/file.h"
 #include "attune/workflows/clinical_example/clinical_example.h"
+#include "attune/workflows/clinical_model.h"
 
 namespace attune {
 namespace {
 
-constexpr std::string_view kRunToml =
-    R"(# How `attune train` learns from the split documents: every value may be changed here or with --set.
+/// The workflow's own model, as a run file (workflows/clinical_model.h).
+std::string run_toml() {
+  const workflows::ClinicalModel m;
+  return fmt::format(
+      R"(# How `attune train` learns from the split documents, as `attune workflow clinical` does: every value may be changed here or with --set.
 task = "classify"
 seed = 1
 
@@ -20,32 +26,38 @@ label_field = "label"
 
 [model]
 architecture = "bert"
-hidden_size = 128
-num_hidden_layers = 2
-num_attention_heads = 4
-intermediate_size = 256
-initializer_range = 0.06       # near 1 / sqrt(hidden_size): at BERT's 0.02 so small a model hardly starts
-classifier_pooling = "mean"    # of all tokens of a piece
-max_position_embeddings = 512
+hidden_size = {hidden}
+num_hidden_layers = {layers}
+num_attention_heads = {heads}
+intermediate_size = {intermediate}
+initializer_range = {deviation}       # near 1 / sqrt(hidden_size): at BERT's 0.02 so small a model hardly starts
+classifier_pooling = "{pooling}"    # of all tokens of a piece
+max_position_embeddings = {longest}
 
 [tokenizer]
-type = "bpe"                   # keeps line ends and case, which tell headings and quotations
-vocab_size = 6000
+type = "{tokenizer}"                   # byte-level bpe keeps line ends and case, which tell headings and quotations
+vocab_size = {vocabulary}
 
 [long]
 policy = "chunk"               # nothing is cut: a longer document is read in pieces
 
 [train]
-epochs = 4
-batch_tokens = 4096
-learning_rate = 1e-3
-schedule = "linear"
-warmup_steps = 100
-weight_decay = 0.05
-dropout = 0.1
-label_smoothing = 0.05
-early_stopping = { metric = "macro_f1", patience = 3 }
-)";
+epochs = {epochs}
+batch_tokens = {batch}
+learning_rate = {rate}
+weight_decay = {decay}
+dropout = {dropout}
+label_smoothing = {smoothing}
+early_stopping = {{ metric = "macro_f1", patience = {patience} }}
+)",
+      fmt::arg("hidden", m.hidden_size), fmt::arg("layers", m.num_hidden_layers),
+      fmt::arg("heads", m.num_attention_heads), fmt::arg("intermediate", m.intermediate_size),
+      fmt::arg("deviation", m.initializer_range), fmt::arg("pooling", m.classifier_pooling),
+      fmt::arg("longest", m.max_position_embeddings), fmt::arg("tokenizer", m.tokenizer),
+      fmt::arg("vocabulary", m.vocab_size), fmt::arg("epochs", m.epochs), fmt::arg("batch", m.batch_tokens),
+      fmt::arg("rate", m.learning_rate), fmt::arg("decay", m.weight_decay), fmt::arg("dropout", m.dropout),
+      fmt::arg("smoothing", m.label_smoothing), fmt::arg("patience", m.patience));
+}
 
 constexpr std::string_view kRulesToml =
     R"(# The rules baseline: what someone who knows these papers would write down in an afternoon. Edit it and run again.
@@ -210,7 +222,7 @@ void write_clinical_example(const Path& directory, std::uint64_t seed) {
     DocumentFormat format;
     format.labels = Labels::nullable;  // null is written: a document of no category
     write_documents(fresh / "documents.jsonl", documents, format);
-    write_file_atomically(fresh / "run.toml", kRunToml);
+    write_file_atomically(fresh / "run.toml", run_toml());
     write_file_atomically(fresh / "rules.toml", kRulesToml);
     write_file_atomically(fresh / "README.md", kReadme);
   });
