@@ -15,10 +15,12 @@ bool holds(const Path& file, const std::string& text) {
 
 Steps::Steps(Path directory) : directory_(std::move(directory)) {
   std::error_code none;
-  bool foreign = std::filesystem::exists(directory_, none) && !std::filesystem::exists(directory_ / "steps", none);
-  check(!foreign || (std::filesystem::is_directory(directory_) && std::filesystem::is_empty(directory_)),
-        "{}: it is there already and no earlier run made it: give --output a new or empty directory",
-        directory_.string());
+  if (!std::filesystem::exists(directory_, none) || std::filesystem::exists(directory_ / "steps", none)) return;
+  check(std::filesystem::is_directory(directory_), "{}: it is a file: give --output a directory", directory_.string());
+  for (const auto& entry : std::filesystem::directory_iterator(directory_))
+    check(entry.path().filename() == "data",  // a job stopped behind its very first result has nothing else
+          "{}: it is there already and no earlier run made it: give --output a new or empty directory",
+          directory_.string());
 }
 
 bool Steps::done(const Step& step) const {
@@ -32,9 +34,10 @@ bool Steps::run(const Step& step, const std::function<void()>& work) const {
     log_info(step.name + ": unchanged since the last run");
     return false;
   }
+  std::error_code none;
+  std::filesystem::remove(stamp(step.name), none);
+  work();  // before anything is made: where it fails, nothing is left
   make_directories(directory_ / "steps");
-  std::filesystem::remove(stamp(step.name));
-  work();
   write_file_atomically(stamp(step.name), step.fingerprint + "\n");
   return true;
 }
@@ -43,6 +46,7 @@ bool Steps::run_resumable(const Step& step, const Path& own, const std::function
   return run(step, [&] {
     Path begun = stamp(step.name + "-begun");
     if (!holds(begun, step.fingerprint)) {
+      make_directories(directory_ / "steps");
       std::filesystem::remove_all(own);
       write_file_atomically(begun, step.fingerprint + "\n");
     }
