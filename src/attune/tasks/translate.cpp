@@ -139,7 +139,9 @@ std::vector<Translation> translate(const Bundle& bundle, std::span<const std::st
     for (std::size_t i = begin; i < end; ++i) written.push_back(found[i].ids);
     std::vector<Ids> looked_at = align(*bundle.model, read, written);
     for (std::size_t i = begin; i < end; ++i) {
-      Written text(bundle.text(), found[i].ids);
+      Ids said = found[i].ids;
+      if (found[i].stopped) said.pop_back();  // not a part of the text, though a tokenizer might spell it out
+      Written text(bundle.text(), said);
       translations.push_back({.text = text.text,
                               .score = found[i].score,
                               .alignment = pair_words(sources[i], text, looked_at[i - begin]),
