@@ -28,6 +28,10 @@ def present(root, own, attune):
     present.data = tempfile.TemporaryDirectory(prefix="attune-train-")  # lives as long as the comparison
     cases = pathlib.Path(present.data.name) / "cases"
     subprocess.run([attune, "bench", "train", "--export", cases], check=True)
+    wanted = {line["case"] for line in own}
+    for case in cases.glob("*.jsonl"):
+        if case.stem not in wanted:
+            case.unlink()
     threads = [str(n) for n in sorted({line["threads"] for line in own})]
     return [("pytorch", [python, __file__, "--all", cases, *threads], dict(os.environ))]
 
@@ -84,6 +88,8 @@ def classifier(head, examples):
         batch.append(example)
         filled += tokens_of(example)
     batches.append(batch)
+    padded = sum(max(len(c) for e in b for c in e["chunks"]) * sum(len(e["chunks"]) for e in b) for b in batches)
+    print(f"classifier: {padded / sum(map(tokens_of, examples)):.2f} tokens computed for each real one", file=sys.stderr)
     random.Random(1).shuffle(batches)
 
     model = Classifier().train()
@@ -106,7 +112,7 @@ def gpt2(head, examples):
     from transformers import GPT2Config, GPT2LMHeadModel
 
     config = {k: v for k, v in head["config"].items() if k not in ("architectures", "model_type")}
-    model = GPT2LMHeadModel(GPT2Config(**config, attn_implementation="sdpa")).train()
+    model = GPT2LMHeadModel(GPT2Config(**config, attn_implementation="sdpa", loss_type="ForCausalLMLoss")).train()
     size = head["batch_size"]
     batches = [examples[i : i + size] for i in range(0, len(examples), size)]
 

@@ -26,7 +26,7 @@ struct AttentionCase {
 
   std::string name() const {
     return fmt::format("{} {}{}", tokens, mask.kind == AttentionMask::Kind::causal ? "causal" : "bidirectional",
-                       backward ? ", with backward" : "");
+                       backward ? " and backward" : "");
   }
   double operations() const {
     const auto n = static_cast<double>(tokens);

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "attune/base/error.h"
-#include "attune/base/threads.h"
 #include "attune/bench/matmul_cases.h"
+#include "attune/bench/threads_restored.h"
 #include "attune/bench/timing.h"
 #include "attune/kernels/cpu/machine_rates.h"
 #include "attune/kernels/cpu/matmul.h"
@@ -45,12 +45,6 @@ double limit_of(const MatmulCase& one, double multiply_adds) {
   const double seconds = std::max(operations / multiply_adds, bytes / kernels::read_rate(one.n * one.k));
   return operations / seconds;
 }
-
-/// Sets the number of threads back, whatever happens.
-struct ThreadsRestored {
-  int before = num_threads();
-  ~ThreadsRestored() { set_num_threads(before); }
-};
 
 }  // namespace
 
