@@ -136,8 +136,11 @@ void save_bundle(const Bundle& bundle, const Path& directory) {
 }
 
 void save_contract(const Bundle& bundle) {
+  // The threshold in one file belongs to the arrays in the other: both are written before either is put in place.
+  AtomicFile contract(bundle.path / "attune.json");
+  contract.write(bundle.contract.text());
   if (bundle.novelty) write_safetensors(bundle.path / "attune.safetensors", novelty_tensors(*bundle.novelty));
-  bundle.contract.write(bundle.path / "attune.json");
+  contract.commit();
 }
 
 }  // namespace attune

@@ -53,7 +53,7 @@ Contract Contract::read(const Path& file) {
   return contract;
 }
 
-void Contract::write(const Path& file) const {
+std::string Contract::text() const {
   Json json = {{"format_version", format_version}, {"task", task}};
   json["labels"] = labels;
   json["long"] = {{"policy", name_of(long_policy.kind)}, {"longest", long_policy.longest}};
@@ -61,7 +61,9 @@ void Contract::write(const Path& file) const {
   json["data"] = Json::array();
   for (const DataSource& source : data) json["data"].push_back(to_json(source));
   if (!evaluation->is_null()) json["evaluation"] = *evaluation;
-  write_file_atomically(file, to_text(json, 2) + "\n");
+  return to_text(json, 2) + "\n";
 }
+
+void Contract::write(const Path& file) const { write_file_atomically(file, text()); }
 
 }  // namespace attune

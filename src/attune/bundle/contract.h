@@ -36,6 +36,7 @@ struct Contract {
 
   /// Throws Error on what attune.json may not hold.
   static Contract read(const Path& file);
+  std::string text() const;  // as attune.json holds it
   void write(const Path& file) const;
 };
 

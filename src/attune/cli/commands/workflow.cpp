@@ -17,6 +17,14 @@ struct ClinicalArguments {
   bool chosen = false;
 };
 
+/// Field names as given; '' stands for none.
+std::vector<std::string> fields_of(const std::vector<std::string>& given) {
+  std::vector<std::string> fields;
+  for (const std::string& field : given)
+    if (!field.empty()) fields.push_back(field);
+  return fields;
+}
+
 int run_clinical_workflow(const ClinicalArguments& a, const Session& session) {
   workflows::ClinicalOptions options = a.options;
   options.output = a.output;
@@ -24,8 +32,8 @@ int run_clinical_workflow(const ClinicalArguments& a, const Session& session) {
   if (a.rules) options.rules = *a.rules;
   if (a.epochs) options.model.epochs = *a.epochs;
   if (a.pretraining_epochs) options.model.pretraining_epochs = *a.pretraining_epochs;
-  if (!a.group.empty()) options.group_fields = a.group;
-  if (!a.hold_out.empty()) options.held_out_fields = a.hold_out;
+  if (!a.group.empty()) options.group_fields = fields_of(a.group);
+  if (!a.hold_out.empty()) options.held_out_fields = fields_of(a.hold_out);
   if (session.seed != 0) options.seed = session.seed;
   workflows::ClinicalOutcome outcome = workflows::run_clinical(options, session.run);
   fmt::print("{}\n{}\n", outcome.table, outcome.report.string());
@@ -39,9 +47,11 @@ void declare_clinical(Arguments& arguments, ClinicalArguments& a) {
   arguments.option("--label-field", a.options.format.label_field, "the field that holds the label, or null");
   arguments.option("--id-field", a.options.format.id_field, "the field that holds the id");
   arguments.flag("--skip-bad", a.options.format.skip_bad, "leave out bad lines, and count them, instead of stopping");
-  arguments.option("--group", a.group, "fields whose documents stay together; else patient, where there is one", true);
+  arguments.option("--group", a.group,
+                   "fields whose documents stay together, '' for none; else patient, where there is one", true);
   arguments.option("--hold-out", a.hold_out,
-                   "fields whose values the unfamiliar test has for itself; else template,source, where there are such",
+                   "fields whose values the unfamiliar test has for itself, '' for none; else template,source, where "
+                   "there are such",
                    true);
   arguments.option("--rules", a.rules, "rules file of the rules baseline; else OUTPUT/rules.toml where there is one");
   arguments.option("--target-error", a.options.target_error, "error to keep to among documents answered automatically");
