@@ -112,7 +112,8 @@ def gpt2(head, examples):
     from transformers import GPT2Config, GPT2LMHeadModel
 
     config = {k: v for k, v in head["config"].items() if k not in ("architectures", "model_type")}
-    model = GPT2LMHeadModel(GPT2Config(**config, attn_implementation="sdpa", loss_type="ForCausalLMLoss")).train()
+    model = GPT2LMHeadModel(GPT2Config(**config, attn_implementation="sdpa")).train()
+    model.loss_type = "ForCausalLM"
     size = head["batch_size"]
     batches = [examples[i : i + size] for i in range(0, len(examples), size)]
 
