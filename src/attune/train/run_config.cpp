@@ -90,7 +90,7 @@ TrainOptions read_train(const ConfigReader& c) {
   if (!t.max_steps)
     t.epochs = c.number_or("epochs", 3, positive);
   else if (c.has("epochs"))
-    c.reject("max_steps", "and epochs exclude each other");
+    c.reject("max_steps", "it excludes epochs: give one of them");
   read_batches(c, t);
   t.learning_rate = c.number_or("learning_rate", t.learning_rate, positive);
   t.schedule = Schedule::parse(c.choice_or("schedule", "linear", {"constant", "linear", "cosine", "inverse_sqrt"}));

@@ -208,7 +208,7 @@ Metrics measure(const Model& model, const TrainingSet& data, const Run& run) {
   double sum = 0;
   std::int64_t labelled = 0;
   for (const auto& numbers : make_batches(lengths, {.batch_tokens = 8192, .order = BatchOrder::sequential}, 0)) {
-    if (run.cancelled()) break;  // the trainer looks next and stops
+    if (run.cancelled()) throw Cancelled("stopped during an evaluation");
     std::vector<Example> part;
     for (std::int64_t i : numbers) part.push_back(examples[static_cast<std::size_t>(i)]);
     LabelledBatch batch = collate(model, part, numbers);
@@ -216,8 +216,8 @@ Metrics measure(const Model& model, const TrainingSet& data, const Run& run) {
     sum += loss_of(model, batch).item() * static_cast<double>(batch.labelled);
     labelled += batch.labelled;
   }
-  check(labelled > 0 || run.cancelled(), "evaluating: no example has a label");
-  double loss = labelled > 0 ? sum / static_cast<double>(labelled) : 0;
+  check(labelled > 0, "evaluating: no example has a label");
+  double loss = sum / static_cast<double>(labelled);
   if (model.facts().head != HeadKind::classify) return {{"loss", loss}, {"perplexity", std::exp(loss)}};
   ClassScores scores = score_examples(model, examples, Run{.progress = {}, .cancel = run.cancel});
   std::vector<int> truth;

@@ -186,7 +186,7 @@ class Trainer {
     bool improved = true;
     if (job_.evaluate) {
       auto averaged = average_.swapped_in();
-      EvaluationRecord record{.step = state_.step, .metrics = job_.evaluate(job_.model, run_)};
+      EvaluationRecord record{.step = state_.step, .metrics = evaluated()};
       directory_.append(record);
       improved = note(record.metrics);
       result_.evaluations.push_back(std::move(record));
@@ -195,6 +195,18 @@ class Trainer {
     state_.best_step = state_.step;
     auto averaged = average_.swapped_in();
     write_directory_atomically(directory_.model(), job_.save_model);
+  }
+
+  /// Half an evaluation is none: a run that is stopped in one goes on from the checkpoint before it, to the same bits.
+  Metrics evaluated() {
+    try {
+      return job_.evaluate(job_.model, run_);
+    } catch (const Cancelled&) {
+      std::optional<Path> checkpoint = directory_.newest_checkpoint();
+      throw Cancelled(fmt::format(
+          "training stopped during the evaluation after step {}: go on {} with --resume --output {}", state_.step,
+          checkpoint ? "from " + checkpoint->filename().string() : "from the beginning", job_.directory.string()));
+    }
   }
 
   /// Whether these are the best so far; counts towards early stopping where they are not.

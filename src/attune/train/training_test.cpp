@@ -164,6 +164,19 @@ TEST(Resume, AStoppedRunIsSavedAndGoesOnToTheSameBits) {
   EXPECT_EQ(bytes_of(scratch / "stopped"), bytes_of(scratch / "whole"));
 }
 
+TEST(Resume, ARunThatIsStoppedInAnEvaluationGoesOnToTheSameBits) {
+  Scratch scratch;
+  RunConfig config = small_run(scratch);
+  learn(config, scratch / "whole", false, {});
+  // Cancel is seen at the first look after step 6, where an evaluation is due: it is measured batch by batch.
+  std::atomic<bool> cancel = false;
+  attune::Run run{.progress = [&](const Progress& now) { cancel = now.doing == "training" && now.done == 6; },
+                  .cancel = &cancel};
+  EXPECT_THROW(learn(config, scratch / "stopped", false, run), Cancelled);
+  learn(config, scratch / "stopped", true, {});
+  EXPECT_EQ(bytes_of(scratch / "stopped"), bytes_of(scratch / "whole"));
+}
+
 TEST(Resume, AFinishedRunSaysSoAndDoesNothing) {
   Scratch scratch;
   RunConfig config = small_run(scratch);

@@ -31,7 +31,7 @@ struct ClinicalOutcome {
 };
 
 /// The main job: documents -> check -> split -> baselines -> pretraining -> training -> calibration -> evaluation and
-/// routing -> report. In `output`: data/ (the split), rules.toml, baselines.jsonl, pretrain/, run/ (run/model is the
+/// routing -> report. In `output`: data/ (the split), rules.toml, baselines.json, pretrain/, run/ (run/model is the
 /// classifier), predictions.jsonl, evaluation.json, report.html. Each step's result is kept in steps/; a later call
 /// with the same output does only what changed, and one that was cut short goes on where it stopped. Says what it does
 /// in the log. Throws Error before anything is written where the documents do not fit; Cancelled passes through.

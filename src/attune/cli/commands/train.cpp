@@ -44,7 +44,8 @@ int run_train(const TrainArguments& a, const Session& session) {
 
 Command train_command() {
   return {"train", "Train and adapt", "trains a model from a run file, or goes on with an interrupted run",
-          "attune example clinical --output clinical && attune train clinical/run.toml --output run",
+          "attune train clinical/run.toml --output run    (after: attune example clinical --output clinical; attune "
+          "split ..., see its README)",
           [](Arguments& arguments) -> Action {
             auto a = std::make_shared<TrainArguments>();
             arguments.optional_positional("run.toml", a->file, "the run file; its keys are listed in docs/train.md");
