@@ -7,14 +7,16 @@ Needs torch and transformers (tools/golden/requirements.txt). Inputs are run one
 as f32 and no greedy choice is near a tie, so that rounding decides nothing.
 """
 import json
+import os
 import pathlib
+
+os.environ["OMP_NUM_THREADS"] = "1"  # the models are tiny: threads would only wait for each other
 
 import torch
 import transformers as tf
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden"
 torch.use_deterministic_algorithms(True)
-torch.set_num_threads(1)  # the models are tiny
 
 
 class NearTie(Exception):
@@ -48,7 +50,8 @@ def written(model, ids, case):
 
 
 def expected(name, case):
-    kind = tf.MarianMTModel if name.startswith("marian") else tf.LlamaForCausalLM
+    kinds = {"marian": tf.MarianMTModel, "llama": tf.LlamaForCausalLM, "gpt2": tf.GPT2LMHeadModel}
+    kind = kinds[name.split("_")[0]]
     results = []
     for dtype in (torch.float64, torch.float32):
         model = kind.from_pretrained(GOLDEN / "models" / name, dtype=dtype, attn_implementation="eager").eval()
@@ -84,6 +87,8 @@ def main():
     for name in ("llama_tied_biased", "llama_untied_llama3_rope", "llama_linear_rope_old"):
         cases.append(make(name, 1))
         cases.append(make(name, 3, stop_ids=[5, 11]))
+    cases.append(make("gpt2_tied", 1, max_tokens=9))
+    cases.append(make("gpt2_untied_unscaled", 3, max_tokens=9, stop_ids=[5, 11]))
     for name in ("marian_scaled", "marian_unscaled"):
         cases.append(make(name, 1))
         cases.append(make(name, 4))
