@@ -111,7 +111,7 @@ int run_program(int argc, char** argv) {
   try {
     app.parse(argc - 1, argv + 1);
   } catch (const CLI::CallForHelp&) {
-    for (const CLI::App* sub : app.get_subcommands()) return std::fputs(sub->help().c_str(), stdout), 0;
+    for (const CLI::App* sub : app.get_subcommands()) return std::fputs(sub->help(app.get_name()).c_str(), stdout), 0;
     std::fputs(app.help().c_str(), stdout);
     return 0;
   } catch (const CLI::ParseError& error) {
