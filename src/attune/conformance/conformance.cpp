@@ -142,6 +142,7 @@ void expect_agrees(const Case& one) {
 
   Shown& now = shown()[current_operation()];
   now.cases += 1;
+  now.failed = now.failed || testing::Test::HasFailure();
   now.gradient = now.gradient || one.gradient;
   now.batch_invariant = now.batch_invariant || !one.row_inputs.empty();
 }
@@ -197,9 +198,11 @@ int run_all(int argc, char** argv) {
   if (list) {
     std::printf("%-28s %6s  %-9s %-7s %-8s %-16s %s\n", "operation", "cases", "reference", "cpu f32", "gradient",
                 "same bits alone", "same bits, 1-3 threads");
-    for (const auto& [name, facts] : shown())
-      std::printf("%-28s %6d  %-9s %-7s %-8s %-16s %s\n", name.c_str(), facts.cases, "yes", "yes",
-                  facts.gradient ? "yes" : "none", facts.batch_invariant ? "yes" : "-", "yes");
+    for (const auto& [name, facts] : shown()) {
+      const char* agrees = facts.cases == 0 ? "-" : facts.failed ? "FAILED" : "yes";
+      std::printf("%-28s %6d  %-9s %-7s %-8s %-16s %s\n", name.c_str(), facts.cases, agrees, agrees,
+                  facts.gradient ? agrees : "none", facts.batch_invariant ? agrees : "-", agrees);
+    }
     std::printf(failed ? "some cases FAILED: run attune-conformance without --list\n" : "all cases passed\n");
   }
   return failed;

@@ -51,6 +51,7 @@ double relative_difference(const Tensor& a, const Tensor& b);
 struct Shown {
   int cases = 0;
   bool gradient = false, batch_invariant = false;
+  bool failed = false;  // a case of it did not agree
 };
 int run_all(int argc, char** argv);  // main of every test program
 
