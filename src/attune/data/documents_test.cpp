@@ -226,13 +226,5 @@ TEST_F(DocumentFiles, LinesOverTheReadersPiecesAreWhole) {
   }
 }
 
-TEST(Utf8, TheFirstInvalidByteIsFound) {
-  EXPECT_EQ(first_invalid_utf8("plain é 😀"), std::string_view::npos);
-  for (const char* bad :
-       {"ab\x80", "ab\xc0\x80", "ab\xc1\xbf", "ab\xe0\x80\x80", "ab\xed\xa0\x80", "ab\xf0\x80\x80\x80",
-        "ab\xf4\x90\x80\x80", "ab\xf5\x80\x80\x80", "ab\xc3", "ab\xe2\x82", "ab\xf0\x9f\x98", "ab\xc3("})
-    EXPECT_EQ(first_invalid_utf8(bad), 2u) << bad;
-}
-
 }  // namespace
 }  // namespace attune

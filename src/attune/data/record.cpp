@@ -1,11 +1,10 @@
 #include "attune/data/record.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 
 #include "attune/base/error.h"
 #include "attune/base/json.h"
+#include "attune/text/utf8.h"
 
 namespace attune {
 
@@ -99,31 +98,12 @@ Document RecordBuilder::take() {
   return std::move(document_);
 }
 
-std::size_t first_invalid_utf8(std::string_view text) {
-  if (simdjson::validate_utf8(text.data(), text.size())) return std::string_view::npos;
-  auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
-  std::size_t at = 0;
-  while (at < text.size()) {
-    unsigned lead = byte(at), second = byte(at + 1);
-    std::size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
-    if (length == 0) return at;
-    for (std::size_t i = 1; i < length; ++i)
-      if ((byte(at + i) & 0xC0) != 0x80) return at;
-    // Overlong forms, surrogates and values beyond U+10FFFF show in the second byte (Unicode 15, table 3-7).
-    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) || (lead == 0xF0 && second < 0x90) ||
-        (lead == 0xF4 && second > 0x8F))
-      return at;
-    at += length;
-  }
-  return std::string_view::npos;
-}
-
 void check_plain_text(std::string_view text) {
   std::size_t nul = text.find('\0');
   check(nul == std::string_view::npos, "byte {} is NUL: this is not a text file", nul + 1);
-  std::size_t bad = first_invalid_utf8(text);
-  check(bad == std::string_view::npos, "byte {} of the line ({:#04x}) is not UTF-8: convert the file (iconv -t UTF-8)",
-        bad + 1, bad < text.size() ? static_cast<unsigned char>(text[bad]) : 0);
+  if (auto bad = find_invalid_utf8(text))
+    fail("byte {} of the line ({:#04x}) is not UTF-8: convert the file (iconv -t UTF-8)", *bad + 1,
+         static_cast<unsigned char>(text[*bad]));
 }
 
 }  // namespace attune

@@ -31,9 +31,6 @@ class RecordBuilder {
   bool text_seen_ = false, label_seen_ = false, id_seen_ = false;
 };
 
-/// The place of the first byte that is not part of valid UTF-8 (no surrogates, nothing beyond U+10FFFF, no overlong
-/// form), or npos where all are.
-std::size_t first_invalid_utf8(std::string_view text);
 /// Throws Error, with the place counted from 1, on bytes that are not UTF-8 and on NUL.
 void check_plain_text(std::string_view text);
 

@@ -1,5 +1,7 @@
 #include "attune/text/utf8.h"
 
+#include <simdjson.h>
+
 #include <cstring>
 
 #include "attune/base/error.h"
@@ -52,16 +54,8 @@ bool is_ascii(std::string_view text) {
 }
 
 std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
-  std::size_t position = 0, bad;
-  while (position < text.size()) {
-    if (position + 8 <= text.size()) {
-      std::uint64_t word;
-      std::memcpy(&word, text.data() + position, 8);
-      if (!(word & 0x8080808080808080u)) {
-        position += 8;
-        continue;
-      }
-    }
+  if (simdjson::validate_utf8(text.data(), text.size())) return std::nullopt;
+  for (std::size_t position = 0, bad; position < text.size();) {
     const std::size_t length = sequence_length(text, position, bad);
     if (length == 0) return position;
     position += length;

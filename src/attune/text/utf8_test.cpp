@@ -12,6 +12,11 @@ TEST(Utf8, FirstInvalidByteIsNamed) {
   EXPECT_EQ(find_invalid_utf8("0123456789\xFF"), 10u);
   EXPECT_EQ(find_invalid_utf8("a\x80"), 1u);
   EXPECT_EQ(find_invalid_utf8("\xC0\xAF"), 0u);              // overlong
+  EXPECT_EQ(find_invalid_utf8("a\xC1\xBF"), 1u);             // overlong
+  EXPECT_EQ(find_invalid_utf8("a\xE0\x80\x80"), 1u);         // overlong
+  EXPECT_EQ(find_invalid_utf8("a\xF0\x80\x80\x80"), 1u);     // overlong
+  EXPECT_EQ(find_invalid_utf8("a\xF5\x80\x80\x80"), 1u);     // begins nothing
+  EXPECT_EQ(find_invalid_utf8("ab\xC3("), 2u);               // followed by no continuation
   EXPECT_EQ(find_invalid_utf8("x\xED\xA0\x80"), 1u);         // a surrogate
   EXPECT_EQ(find_invalid_utf8("\xF4\x90\x80\x80"), 0u);      // beyond U+10FFFF
   EXPECT_EQ(find_invalid_utf8("ab\xE4\xB8"), 2u);            // cut
