@@ -49,7 +49,7 @@ bool holds_tokenizer(const Path& directory) {
 
 Contract default_contract(const Bundle& bundle, const std::string& source) {
   Contract contract;
-  contract.labels = labels_of(*bundle.config, source);
+  if (bundle.model->facts().head == HeadKind::classify) contract.labels = labels_of(*bundle.config, source);
   contract.long_policy = {LongPolicy::Kind::refuse, bundle.model->facts().longest.value_or(0)};
   return contract;
 }
@@ -65,7 +65,11 @@ const Tokenizer& Bundle::text() const {
 
 std::vector<std::string> labels_of(const Json& config, const std::string& source) {
   std::vector<std::string> labels;
-  if (!config.contains("id2label")) return labels;
+  if (!config.contains("id2label")) {
+    for (std::int64_t i = 0, classes = config.value("num_labels", std::int64_t{2}); i < classes; ++i)
+      labels.push_back(fmt::format("LABEL_{}", i));
+    return labels;
+  }
   const Json& names = config["id2label"];
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string key = std::to_string(i);

@@ -15,7 +15,7 @@ struct Bundle {
   JsonValue config;  // config.json's object
   std::unique_ptr<Model> model;
   std::optional<Tokenizer> tokenizer;  // none where the directory holds none
-  Contract contract;                   // of a directory without attune.json: labels from id2label, long inputs refused
+  Contract contract;                   // of a directory without attune.json: a classifier's labels, long inputs refused
   std::optional<evaluate::NoveltyModel> novelty;
 
   /// Throws Error that names the directory and the files that would do.
@@ -42,7 +42,8 @@ void save_bundle(const Bundle& bundle, const Path& directory);
 /// Only the contract of a model directory changed (calibration): rewrites attune.json and attune.safetensors.
 void save_contract(const Bundle& bundle);
 
-/// Names of the classes: the config's id2label in order of number, or none.
+/// Names of a classifier's classes: the config's id2label in order of number; without it LABEL_0, ... as many as
+/// num_labels (2 where that is not given either), as transformers has it.
 std::vector<std::string> labels_of(const Json& config, const std::string& source);
 
 }  // namespace attune

@@ -129,7 +129,7 @@ std::string fingerprint_of(const RunConfig& config, const RunFiles& files) {
 Contract contract_of(const RunConfig& config, const RunFiles& files, const Bundle& bundle) {
   Contract contract;
   contract.task = name_of(config.task);
-  contract.labels = files.labels.empty() ? bundle.contract.labels : files.labels;
+  if (config.task == TrainTask::classify) contract.labels = labels_of(*bundle.config, "the model's config");
   contract.long_policy = config.long_policy;
   std::int64_t model_longest = bundle.model->facts().longest.value_or(0);
   if (contract.long_policy.longest == 0) contract.long_policy.longest = model_longest;
