@@ -44,7 +44,7 @@ learning_rate = 1e-2
 E2
 "$attune" train run.toml --output run --quiet > train.txt
 "$attune" classify run/model --text "radiograph of a fracture" --json > before.json
-has before.json '"reasons":\["not_calibrated"\]'
+has before.json '"route":"review","reasons":\["not_calibrated"\]'
 "$attune" calibrate run/model --data split/validation.jsonl --train split/train.jsonl --target-error 0.2 --quiet > calibrate.txt
 has calibrate.txt "novelty: to review above"
 "$attune" classify run/model --input split/test.jsonl --json --output all.jsonl --quiet

@@ -26,8 +26,7 @@ evaluate::NoveltyModel fit_novelty(const Bundle& bundle, const Documents& traini
 
 void calibrate_bundle(Bundle& bundle, const CalibrationDocuments& documents,
                       const evaluate::CalibrationOptions& options, const Run& run) {
-  check(bundle.model->facts().head == HeadKind::classify, "{} is no classifier: only classifiers are calibrated",
-        bundle.path.string());
+  check_classifier(bundle);
   evaluate::CalibrationData data;
   data.truth = class_numbers(bundle.contract.labels, documents.validation);
   data.hash = documents.hash;

@@ -28,6 +28,18 @@ void size_table(evaluate::ScoreTable& table, std::size_t rows, std::int64_t widt
 
 }  // namespace
 
+void check_classifier(const Bundle& bundle) {
+  const ModelFacts& facts = bundle.model->facts();
+  check(facts.head == HeadKind::classify, "{} is no classifier: it is a {}", bundle.path.string(),
+        facts.head == HeadKind::none ? facts.model_type + " without a head" : class_name(facts.model_type, facts.head));
+}
+
+Bundle load_classifier(const Path& directory) {
+  Bundle bundle = load_bundle(directory);
+  check_classifier(bundle);
+  return bundle;
+}
+
 ClassScores score_examples(const Model& model, std::span<const Example> examples, const Run& run,
                            std::int64_t batch_tokens) {
   check(model.facts().head == HeadKind::classify, "this {} model is no classifier", model.facts().model_type);
@@ -87,6 +99,7 @@ std::vector<Classified> decide(const Bundle& bundle, const ClassScores& scores, 
     r.tokens = read[i].tokens;
     r.chunks = static_cast<std::int64_t>(read[i].chunks.size());
     if (!contract.calibration) {
+      r.automatic = false;
       r.reasons = {"not_calibrated"};
       r.explained = {"this model was not calibrated: its confidence is not to be trusted"};
       continue;
@@ -131,8 +144,7 @@ std::vector<std::string_view> texts_of(const Documents& documents) {
 
 std::vector<Classified> classify(const Bundle& bundle, std::span<const std::string_view> texts, const Run& run,
                                  std::optional<LongPolicy::Kind> policy) {
-  check(bundle.model->facts().head == HeadKind::classify, "{} is no classifier: it is a {}", bundle.path.string(),
-        class_name(bundle.model->facts().model_type, bundle.model->facts().head));
+  check_classifier(bundle);
   ScoredTexts scored = score_texts(bundle, texts, run, policy);
   return decide(bundle, scored.scores, scored.read);
 }

@@ -15,6 +15,11 @@
 
 namespace attune {
 
+/// Throws Error, with what it is, unless the model is a classifier.
+void check_classifier(const Bundle& bundle);
+/// load_bundle and check_classifier: what a command does before it reads any data.
+Bundle load_classifier(const Path& directory);
+
 /// What a classifier says of examples before any decision.
 struct ClassScores {
   evaluate::ScoreTable logits;    // [examples, classes]
@@ -38,9 +43,9 @@ struct Classified {
   std::int64_t tokens = 0, chunks = 0;  // that the model read
 };
 
-/// Classifies texts under the model's contract; `policy` replaces its way with long texts. An uncalibrated model
-/// answers everything by itself and says so in `reasons` ("not_calibrated"). Throws Error where the model is no
-/// classifier or a text is refused.
+/// Classifies texts under the model's contract; `policy` replaces its way with long texts. Everything that
+/// an uncalibrated model says goes to review ("not_calibrated"). Throws Error where the model is no classifier or a
+/// text is refused.
 std::vector<Classified> classify(const Bundle& bundle, std::span<const std::string_view> texts, const Run& run,
                                  std::optional<LongPolicy::Kind> policy = {});
 

@@ -119,11 +119,28 @@ TEST(Classify, ATextThatIsRefusedIsNamedWithBothLengths) {
   EXPECT_NE(error.find("takes 24"), std::string::npos) << error;
 }
 
-TEST(Classify, AnUncalibratedModelSaysThatItIs) {
+TEST(Classify, AModelThatIsNoClassifierIsRefusedByWhatItIs) {
+  Bundle bundle = some_classifier(some_documents(4));
+  Json config = *bundle.config;
+  config["architectures"] = {"BertForMaskedLM"};
+  bundle.model = build_model(config, "made here", {.checkpoint = nullptr, .initial = RandomKey{.seed = 1}});
+  bundle.path = "somewhere";
+  EXPECT_EQ(error_of([&] { check_classifier(bundle); }), "somewhere is no classifier: it is a BertForMaskedLM");
+}
+
+TEST(Labels, OfAConfigThatNamesNoneAreThoseOfTransformers) {
+  EXPECT_EQ(labels_of({{"num_labels", 3}}, "made here"), (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
+  EXPECT_EQ(labels_of(Json::object(), "made here").size(), 2U);
+  EXPECT_EQ(labels_of({{"id2label", {{"1", "b"}, {"0", "a"}}}}, "made here"), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Classify, WhatAnUncalibratedModelSaysGoesToReview) {
   Documents documents = some_documents(4);
   Bundle bundle = some_classifier(documents);
-  for (const Classified& one : classify(bundle, texts_of(documents), {}))
+  for (const Classified& one : classify(bundle, texts_of(documents), {})) {
+    EXPECT_FALSE(one.automatic);
     EXPECT_EQ(one.reasons, std::vector<std::string>{"not_calibrated"});
+  }
 }
 
 TEST(Calibrate, WhatIsSavedDecidesAsWhatWasFitted) {

@@ -70,7 +70,7 @@ ClinicalReport::Part part_of(const ModelTest& test, const ClinicalReport& report
 }  // namespace
 
 ModelReportOutcome report_on_model(const ModelReportOptions& options, const Run& run) {
-  Bundle bundle = load_bundle(options.model);
+  Bundle bundle = load_classifier(options.model);
   DocumentFormat format = options.format;
   format.labels = Labels::nullable;
   Documents documents = read_documents(options.data, format);

@@ -22,8 +22,7 @@ std::string origin_of(const Document& document) {
 }  // namespace
 
 ModelTest test_model(const Bundle& bundle, const Documents& documents, const TestNaming& naming, const Run& run) {
-  check(bundle.model->facts().head == HeadKind::classify, "{} is no classifier: only classifiers are evaluated",
-        bundle.path.string());
+  check_classifier(bundle);
   std::vector<int> truth = class_numbers(bundle.contract.labels, documents);
   ScoredTexts scored = score_texts(bundle, texts_of(documents), run);
   ModelTest test{.run = {}, .answers = decide(bundle, scored.scores, scored.read)};

@@ -5,6 +5,7 @@
 #include "attune/cli/input_output.h"
 #include "attune/report/numbers.h"
 #include "attune/tasks/calibrate.h"
+#include "attune/tasks/classify.h"
 
 namespace attune {
 
@@ -38,7 +39,7 @@ void print_contract(const evaluate::CalibrationContract& calibration) {
 }
 
 int run_calibrate(const CalibrateArguments& a, const Session& session) {
-  Bundle bundle = load_bundle(a.model);
+  Bundle bundle = load_classifier(a.model);
   DocumentFormat format = a.format;
   format.labels = Labels::nullable;
   Documents validation = read_data(a.data, format), training;

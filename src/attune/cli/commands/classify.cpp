@@ -79,7 +79,7 @@ void print_many(Output& out, const Documents& documents, const std::vector<Class
 int run_classify(const ClassifyArguments& a, const Session& session) {
   Documents documents = read_input(a.input);
   Output out(a.output);
-  Bundle bundle = load_bundle(a.model);
+  Bundle bundle = load_classifier(a.model);
   std::optional<LongPolicy::Kind> policy;
   if (!a.policy.empty()) policy = LongPolicy::parse(a.policy);
   std::vector<Classified> answers = classify(bundle, texts_of(documents), session.run, policy);
