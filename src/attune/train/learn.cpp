@@ -157,11 +157,13 @@ TrainingResult learn(const RunConfig& config, const Path& output, bool resume, c
     write_file_atomically(output / "config.toml", to_toml(config.resolved()));
   bool trained_tokenizer = bundle.tokenizer && config.tokenizer.from.empty() && config.model.from.empty();
   if (trained_tokenizer) bundle.tokenizer->save(output / "tokenizer.json");
+  TrainOptions options = config.train;
+  options.class_weights = data.class_weights;
   TrainingJob job{.model = *bundle.model,
                   .data = *data.train,
                   .evaluate = {},
                   .save_model = [&](const Path& directory) { save_bundle(bundle, directory); },
-                  .options = config.train,
+                  .options = options,
                   .directory = output,
                   .fingerprint = fingerprint,
                   .resume = resume};

@@ -104,7 +104,6 @@ TrainOptions read_train(const ConfigReader& c) {
   t.adamw.epsilon = c.number_or("epsilon", t.adamw.epsilon, positive);
   t.clip_norm = c.number_or("clip_norm", t.clip_norm, at_least_0);
   t.label_smoothing = c.number_or("label_smoothing", 0, unit);
-  t.class_weights = c.numbers_or("class_weights", {});
   t.ema_decay = c.number_or("ema_decay", 0, unit);
   t.evaluate_every = c.integer_or("evaluate_every", 0, at_least_0);
   t.checkpoint_every = c.integer_or("checkpoint_every", 0, at_least_0);
@@ -113,6 +112,23 @@ TrainOptions read_train(const ConfigReader& c) {
   t.early_stopping.metric = early.string_or("metric", "");
   t.early_stopping.patience = early.integer_or("patience", 0, at_least_0);
   return t;
+}
+
+/// Keys that one task alone has: given for another they would do nothing.
+void read_task_keys(const ConfigReader& c, RunConfig& r) {
+  auto belongs = [&](const char* key, TrainTask task) {
+    if (c.has(key) && r.task != task) c.reject(key, "it belongs to the task " + name_of(task));
+    return c.has(key);
+  };
+  if (belongs("mask_probability", TrainTask::mlm)) r.mask_probability = c.number("mask_probability", unit);
+  if (belongs("token_dropout", TrainTask::classify)) r.token_dropout = c.number("token_dropout", unit);
+  if (!belongs("class_weights", TrainTask::classify)) return;
+  if (c.raw("class_weights").is_string())
+    r.class_balance = c.choice("class_weights", {"balanced", "sqrt_balanced"}) == "balanced"
+                          ? RunConfig::ClassBalance::balanced
+                          : RunConfig::ClassBalance::sqrt_balanced;
+  else
+    r.train.class_weights = c.numbers_or("class_weights", {});
 }
 
 /// A default that a reader must be able to see: the metric that the best weights are chosen by.
@@ -151,8 +167,7 @@ RunConfig RunConfig::read(const Json& run, const std::string& source) {
   ConfigReader train = c.object_or_empty("train");
   r.train = read_train(train);
   if (train.has("dropout")) r.dropout = train.number("dropout", unit);
-  r.mask_probability = train.number_or("mask_probability", r.mask_probability, unit);
-  r.token_dropout = train.number_or("token_dropout", r.token_dropout, unit);
+  read_task_keys(train, r);
   if (r.train.early_stopping.metric.empty()) r.train.early_stopping.metric = default_metric(r.task);
   r.train.seed = r.seed;
   c.finish();
@@ -194,13 +209,15 @@ Json RunConfig::resolved() const {
   t["clip_norm"] = train.clip_norm;
   t["label_smoothing"] = train.label_smoothing;
   if (!train.class_weights.empty()) t["class_weights"] = train.class_weights;
+  if (class_balance != ClassBalance::none)
+    t["class_weights"] = class_balance == ClassBalance::balanced ? "balanced" : "sqrt_balanced";
   t["ema_decay"] = train.ema_decay;
   t["evaluate_every"] = train.evaluate_every;
   t["checkpoint_every"] = train.checkpoint_every;
   t["gradient_checkpointing"] = train.gradient_checkpointing;
   if (dropout) t["dropout"] = *dropout;
-  t["mask_probability"] = mask_probability;
-  t["token_dropout"] = token_dropout;
+  if (task == TrainTask::mlm) t["mask_probability"] = mask_probability;
+  if (task == TrainTask::classify) t["token_dropout"] = token_dropout;
   t["early_stopping"] = {{"metric", train.early_stopping.metric}, {"patience", train.early_stopping.patience}};
   run["train"] = t;
   return run;

@@ -37,7 +37,10 @@ struct RunConfig {
 
   LongPolicy long_policy = {LongPolicy::Kind::chunk, 0};  // longest 0: what the model can take
   double mask_probability = 0.15;                         // mlm
-  double token_dropout = 0;       // classify: share of tokens that training reads as the mask token
+  double token_dropout = 0;  // classify: share of tokens that training reads as the mask token
+  /// classify: how much a class counts, in place of train.class_weights. `balanced`: as scikit-learn has it, examples /
+  /// (classes * examples of the class); `sqrt_balanced`: the square root of that.
+  enum class ClassBalance { none, sqrt_balanced, balanced } class_balance = ClassBalance::none;
   std::optional<double> dropout;  // replaces every rate in config.json
   TrainOptions train;
 

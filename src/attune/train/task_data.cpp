@@ -132,6 +132,25 @@ std::unique_ptr<TrainingSet> translation_set(const std::vector<Document>& docume
   return std::make_unique<FixedSet>(std::move(examples));
 }
 
+/// Of the run file, or by how many examples there are of each class.
+std::vector<double> class_weights_of(const RunConfig& config, const TrainingSet& examples, std::size_t classes) {
+  using Balance = RunConfig::ClassBalance;
+  if (config.class_balance == Balance::none) return config.train.class_weights;
+  std::vector<double> counts(classes);
+  for (std::int64_t i = 0; i < examples.count(); ++i)
+    for (std::int64_t label : examples.example(i, {}).labels) {
+      check(label < static_cast<std::int64_t>(classes), "example {} has the label {}: the model has {} classes", i + 1,
+            label, classes);
+      if (label >= 0) ++counts[static_cast<std::size_t>(label)];
+    }
+  std::vector<double> weights;
+  for (double count : counts) {
+    double weight = static_cast<double>(examples.count()) / (static_cast<double>(classes) * std::max(count, 1.0));
+    weights.push_back(config.class_balance == Balance::balanced ? weight : std::sqrt(weight));
+  }
+  return weights;
+}
+
 }  // namespace
 
 RunFiles read_run_files(const RunConfig& config) {
@@ -173,6 +192,9 @@ TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bu
   if (files.in_ids) {
     TaskData data{std::make_unique<FixedSet>(files.train_examples), nullptr};
     if (!files.validation_examples.empty()) data.validation = std::make_unique<FixedSet>(files.validation_examples);
+    check(config.token_dropout == 0,
+          "train.token_dropout needs texts and a tokenizer: lines of ids name no mask token");
+    data.class_weights = class_weights_of(config, *data.train, bundle.contract.labels.size());
     return data;
   }
   auto make = [&](const Documents& documents) -> std::unique_ptr<TrainingSet> {
@@ -190,6 +212,7 @@ TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bu
     return nullptr;
   };
   TaskData data{make(files.train), make(files.validation)};
+  data.class_weights = class_weights_of(config, *data.train, bundle.contract.labels.size());
   if (config.token_dropout > 0 && config.task == TrainTask::classify)
     data.train = std::make_unique<TokenDropoutSet>(std::move(data.train), config.token_dropout, mask_id(bundle),
                                                    special_ids(bundle));

@@ -32,6 +32,7 @@ std::vector<std::string_view> training_texts(const RunFiles& files, const RunCon
 struct TaskData {
   std::unique_ptr<TrainingSet> train;
   std::unique_ptr<TrainingSet> validation;  // null without a validation file
+  std::vector<double> class_weights = {};   // classify: one a class, or none where all count alike
 };
 TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bundle& bundle, const Run& run);
 
