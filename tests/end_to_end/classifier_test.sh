@@ -75,5 +75,7 @@ job > second.txt 2> log.txt
 cmp -s first.txt second.txt || fail "the second run says something else"
 has log.txt "train: unchanged"
 "$attune" example clinical --output example > /dev/null
+"$attune" example clinical --output other --seed 2 > /dev/null
+! cmp -s example/documents.jsonl other/documents.jsonl || fail "another seed made the same corpus"
 has example/run.toml 'architecture = "bert"'
 echo "classifier: all as promised"

@@ -8,7 +8,9 @@ namespace attune::workflows {
 const std::vector<BundledExample>& examples() {
   static const std::vector<BundledExample> all = {
       {"clinical", "about 3,200 invented clinical documents of five categories and some of none",
-       [](const Path& directory) { write_clinical_example(directory); },
+       [](const Path& directory, std::uint64_t seed) {
+         seed == 0 ? write_clinical_example(directory) : write_clinical_example(directory, seed);
+       },
        "attune workflow clinical --data {}/documents.jsonl --output work"}};
   return all;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@ namespace attune::workflows {
 /// Data that comes with the program.
 struct BundledExample {
   std::string name, summary;
-  std::function<void(const Path& directory)> write;
+  std::function<void(const Path& directory, std::uint64_t seed)> write;  // seed 0: the one that figures are quoted for
   std::string next;  // the command to go on with; {} stands for the directory
 };
 

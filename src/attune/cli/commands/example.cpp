@@ -13,14 +13,14 @@ struct ExampleArguments {
   std::optional<std::string> output;
 };
 
-int run_example(const ExampleArguments& a) {
+int run_example(const ExampleArguments& a, const Session& session) {
   if (a.name.empty()) {
     for (const auto& one : workflows::examples()) fmt::print("{:<12} {}\n", one.name, one.summary);
     return 0;
   }
   const workflows::BundledExample& chosen = workflows::example_named(a.name);
   check(a.output.has_value(), "example {}: where to? give --output DIR", a.name);
-  chosen.write(*a.output);
+  chosen.write(*a.output, session.seed);
   fmt::print("{}: written; its README.md tells more. Next:\n  {}\n", *a.output,
              fmt::format(fmt::runtime(chosen.next), *a.output));
   return 0;
@@ -34,7 +34,7 @@ Command example_command() {
             auto a = std::make_shared<ExampleArguments>();
             arguments.optional_positional("NAME", a->name, "of the example");
             arguments.option("--output", a->output, "directory for it");
-            return [a](const Session&) { return run_example(*a); };
+            return [a](const Session& session) { return run_example(*a, session); };
           }};
 }
 
