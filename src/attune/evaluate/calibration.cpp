@@ -150,6 +150,16 @@ TemperatureFit fit_temperature(const ScoreTable& logits, std::span<const int> tr
   }
   out.fitted_temperature = 1 / best_inverse_temperature(logits, truth);
   out.after = calibration_figures(softmax(logits, out.fitted_temperature), truth, bins);
+  if (out.fitted_temperature < 1) {
+    out.kept_identity = true;
+    out.reason = fmt::format(
+        "temperature {:.3f} would have made the model surer than it is by itself, on the word of documents like those "
+        "it "
+        "learned from, so the scores are left as they are",
+        out.fitted_temperature);
+    out.after = out.before;
+    return out;
+  }
   const bool nll_worse = out.after.nll > out.before.nll, ece_worse = out.after.ece > out.before.ece;
   if (nll_worse || ece_worse) {
     out.kept_identity = true;

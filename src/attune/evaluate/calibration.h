@@ -50,7 +50,9 @@ struct TemperatureFit {
 
 /// Fits on validation logits [documents, classes]. In b = 1 / temperature the negative log-likelihood is convex, so
 /// there is one lowest point; it is found by Newton steps kept inside a shrinking bracket. Then checks that it did not
-/// make things worse: where the NLL or the ECE rose against temperature 1, temperature 1 is kept and `reason` says so.
+/// make things worse: temperature 1 is kept, and `reason` says so, where the NLL or the ECE rose against it, and where
+/// the fitted one is below 1. That one would raise the confidence; validation documents resemble the training ones more
+/// than those to come do, on which it then makes things worse (docs/classify.md has figures).
 /// Throws Error as above.
 TemperatureFit fit_temperature(const ScoreTable& logits, std::span<const int> truth, int bins = calibration_bins);
 

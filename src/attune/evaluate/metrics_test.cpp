@@ -107,6 +107,15 @@ TEST(Temperature, IdentityIsKeptWhereItWouldMakeTheEceWorse) {
   EXPECT_NE(fit.reason.find("left as they are"), std::string::npos);
 }
 
+TEST(Temperature, IdentityIsKeptWhereItWouldMakeTheModelSurer) {
+  const ScoreTable logits{.values = {1, 0, 2, 0, 0, 2, 0, 1}, .width = 2};  // all right, and less sure than that
+  const TemperatureFit fit = fit_temperature(logits, std::vector<int>{0, 0, 1, 1});
+  EXPECT_LT(fit.fitted_temperature, 1);
+  EXPECT_EQ(fit.temperature, 1);
+  EXPECT_TRUE(fit.kept_identity);
+  EXPECT_NE(fit.reason.find("surer than it is by itself"), std::string::npos);
+}
+
 TEST(Temperature, StaysWithinItsLimitsWhereEverythingIsRightOrWrong) {
   const ScoreTable logits{.values = {2, 0, 3, 1, 0, 1}, .width = 2};
   EXPECT_NEAR(fit_temperature(logits, std::vector<int>{0, 0, 1}).fitted_temperature, 0.05, 1e-12);
