@@ -1,5 +1,7 @@
 #include "attune/base/config_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -47,6 +49,8 @@ struct ConfigReader::State {
 namespace {
 
 std::string shown(const Json& value) {
+  if (value.is_number_float() && !std::isfinite(value.get<double>()))  // JSON has no word for these
+    return fmt::format("{}", value.get<double>());
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() <= 60) return text;
   std::size_t cut = 57;
@@ -56,15 +60,16 @@ std::string shown(const Json& value) {
 
 std::string expected(const char* what, const ConfigReader::Range& range) {
   const ConfigReader::Range all;
-  bool low = range.at_least > all.at_least, high = range.at_most < all.at_most;
-  if (low && high) return fmt::format("expected {} from {} to {}", what, range.at_least, range.at_most);
-  if (low) return fmt::format("expected {} of at least {}", what, range.at_least);
-  if (high) return fmt::format("expected {} of at most {}", what, range.at_most);
-  return fmt::format("expected {}", what);
+  std::vector<std::string> bounds;
+  if (range.at_least > all.at_least) bounds.push_back(fmt::format("at least {}", range.at_least));
+  if (range.above > all.above) bounds.push_back(fmt::format("above {}", range.above));
+  if (range.at_most < all.at_most) bounds.push_back(fmt::format("at most {}", range.at_most));
+  if (range.below < all.below) bounds.push_back(fmt::format("below {}", range.below));
+  return fmt::format("expected {}{}{}", what, bounds.empty() ? "" : ", ", fmt::join(bounds, " and "));
 }
 
 bool inside(double value, const ConfigReader::Range& range) {
-  return value >= range.at_least && value <= range.at_most;
+  return value >= range.at_least && value <= range.at_most && value > range.above && value < range.below;
 }
 
 std::string joined(const std::vector<std::string>& names) {

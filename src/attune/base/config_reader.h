@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,10 +12,12 @@
 
 namespace attune {
 
-/// The numbers that a key may hold, both ends included.
+/// The numbers that a key may hold.
 struct ConfigRange {
   double at_least = -1.7e308;
   double at_most = 1.7e308;
+  double above = -std::numeric_limits<double>::infinity();  // the same bounds without the ends
+  double below = std::numeric_limits<double>::infinity();
 };
 
 /// Reads one JSON or TOML object strictly: a wrong type, a missing key or a value out of range is an Error that names

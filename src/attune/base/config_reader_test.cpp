@@ -54,7 +54,7 @@ TEST(ConfigReader, AbsentAndNullGiveTheOtherwise) {
 
 TEST(ConfigReader, AMissingKeyIsNamedWithWhatIsExpected) {
   EXPECT_EQ(error_of("{}", [](auto& c) { c.integer("hidden_size", {.at_least = 1}); }),
-            "reading config.json: \"hidden_size\" is missing: expected a whole number of at least 1");
+            "reading config.json: \"hidden_size\" is missing: expected a whole number, at least 1");
   EXPECT_EQ(error_of("{\"a\":null}", [](auto& c) { c.string("a"); }),
             "reading config.json: \"a\" is null: expected a text in quotes");
 }
@@ -78,11 +78,14 @@ TEST(ConfigReader, AWrongTypeIsNamedWithItsValue) {
 
 TEST(ConfigReader, AValueOutOfRangeIsAnError) {
   EXPECT_EQ(error_of(R"({"a":0})", [](auto& c) { c.integer("a", {.at_least = 1, .at_most = 8}); }),
-            "reading config.json: \"a\" is 0: expected a whole number from 1 to 8");
+            "reading config.json: \"a\" is 0: expected a whole number, at least 1 and at most 8");
   EXPECT_EQ(error_of(R"({"a":1.5})", [](auto& c) { c.number_or("a", 0, {.at_most = 1}); }),
-            "reading config.json: \"a\" is 1.5: expected a number of at most 1");
+            "reading config.json: \"a\" is 1.5: expected a number, at most 1");
   EXPECT_EQ(error_of(R"({"a":18446744073709551615})", [](auto& c) { c.integer("a"); }),
             "reading config.json: \"a\" is 18446744073709551615: expected a whole number");
+  EXPECT_EQ(error_of(R"({"a":0})", [](auto& c) { c.number("a", {.above = 0, .below = 1}); }),
+            "reading config.json: \"a\" is 0: expected a number, above 0 and below 1");
+  EXPECT_THROW(reader(R"({"a":1})").number("a", {.above = 0, .below = 1}), Error);
   EXPECT_NO_THROW(reader(R"({"a":1})").integer("a", {.at_least = 1, .at_most = 1}));
 }
 

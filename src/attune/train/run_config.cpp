@@ -11,8 +11,8 @@ namespace attune {
 
 namespace {
 
-constexpr ConfigReader::Range positive{.at_least = 1e-300}, unit{0, 1}, at_least_0{.at_least = 0},
-    at_least_1{.at_least = 1};
+constexpr ConfigReader::Range positive{.above = 0}, unit{.at_least = 0, .at_most = 1}, share{.at_least = 0, .below = 1},
+    at_least_0{.at_least = 0}, at_least_1{.at_least = 1};
 
 TrainTask parse_task(const std::string& name) {
   if (name == "classify") return TrainTask::classify;
@@ -104,7 +104,7 @@ TrainOptions read_train(const ConfigReader& c) {
   t.adamw.epsilon = c.number_or("epsilon", t.adamw.epsilon, positive);
   t.clip_norm = c.number_or("clip_norm", t.clip_norm, at_least_0);
   t.label_smoothing = c.number_or("label_smoothing", 0, unit);
-  t.ema_decay = c.number_or("ema_decay", 0, unit);
+  t.ema_decay = c.number_or("ema_decay", 0, share);
   t.evaluate_every = c.integer_or("evaluate_every", 0, at_least_0);
   t.checkpoint_every = c.integer_or("checkpoint_every", 0, at_least_0);
   t.gradient_checkpointing = c.flag_or("gradient_checkpointing", false);
@@ -121,7 +121,7 @@ void read_task_keys(const ConfigReader& c, RunConfig& r) {
     return c.has(key);
   };
   if (belongs("mask_probability", TrainTask::mlm)) r.mask_probability = c.number("mask_probability", unit);
-  if (belongs("token_dropout", TrainTask::classify)) r.token_dropout = c.number("token_dropout", unit);
+  if (belongs("token_dropout", TrainTask::classify)) r.token_dropout = c.number("token_dropout", share);
   if (!belongs("class_weights", TrainTask::classify)) return;
   if (c.raw("class_weights").is_string())
     r.class_balance = c.choice("class_weights", {"balanced", "sqrt_balanced"}) == "balanced"
@@ -129,6 +129,8 @@ void read_task_keys(const ConfigReader& c, RunConfig& r) {
                           : RunConfig::ClassBalance::sqrt_balanced;
   else
     r.train.class_weights = c.numbers_or("class_weights", {});
+  for (double weight : r.train.class_weights)
+    if (weight <= 0) c.reject("class_weights", "every number must be above 0");
 }
 
 /// A default that a reader must be able to see: the metric that the best weights are chosen by.
@@ -166,7 +168,7 @@ RunConfig RunConfig::read(const Json& run, const std::string& source) {
   r.long_policy.longest = lengths.integer_or("longest", 0, at_least_0);
   ConfigReader train = c.object_or_empty("train");
   r.train = read_train(train);
-  if (train.has("dropout")) r.dropout = train.number("dropout", unit);
+  if (train.has("dropout")) r.dropout = train.number("dropout", share);
   read_task_keys(train, r);
   if (r.train.early_stopping.metric.empty()) r.train.early_stopping.metric = default_metric(r.task);
   r.train.seed = r.seed;

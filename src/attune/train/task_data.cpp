@@ -135,7 +135,12 @@ std::unique_ptr<TrainingSet> translation_set(const std::vector<Document>& docume
 /// Of the run file, or by how many examples there are of each class.
 std::vector<double> class_weights_of(const RunConfig& config, const TrainingSet& examples, std::size_t classes) {
   using Balance = RunConfig::ClassBalance;
-  if (config.class_balance == Balance::none) return config.train.class_weights;
+  if (config.class_balance == Balance::none) {
+    std::size_t given = config.train.class_weights.size();
+    check(given == 0 || given == classes, "\"train.class_weights\" holds {} numbers for {} labels: give one for each",
+          given, classes);
+    return config.train.class_weights;
+  }
   std::vector<double> counts(classes);
   for (std::int64_t i = 0; i < examples.count(); ++i)
     for (std::int64_t label : examples.example(i, {}).labels) {
