@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "attune/base/error.h"
 #include "attune/checkpoint/safetensors.h"
@@ -52,6 +54,48 @@ Contract default_contract(const Bundle& bundle, const std::string& source) {
   if (bundle.model->facts().head == HeadKind::classify) contract.labels = labels_of(*bundle.config, source);
   contract.long_policy = {LongPolicy::Kind::refuse, bundle.model->facts().longest.value_or(0)};
   return contract;
+}
+
+std::string in_quotes(const std::vector<std::string>& labels) {
+  std::string text;
+  for (const std::string& label : labels) text += (text.empty() ? "" : ", ") + json_quoted(label);
+  return text.empty() ? "none" : text;
+}
+
+/// The head that a contract's task needs; none where it names no task.
+HeadKind head_for(const std::string& task, const std::string& source) {
+  static const std::map<std::string, HeadKind> heads = {{"", HeadKind::none},
+                                                        {"classify", HeadKind::classify},
+                                                        {"mlm", HeadKind::masked_lm},
+                                                        {"lm", HeadKind::causal_lm},
+                                                        {"translate", HeadKind::sequence_to_sequence}};
+  auto found = heads.find(task);
+  check(found != heads.end(), "{}: \"task\" is {}: expected classify, mlm, lm or translate", source, json_quoted(task));
+  return found->second;
+}
+
+/// What weights, config and tokenizer say must be what the contract promises: an answer under a wrong name would look
+/// like any other.
+void check_contract(const Bundle& bundle, const std::string& source) {
+  const Contract& contract = bundle.contract;
+  const ModelFacts& facts = bundle.model->facts();
+  check(contract.task.empty() || head_for(contract.task, source) == facts.head,
+        "{}: \"task\" is \"{}\", but the model is a {}: restore the file, or train again", source, contract.task,
+        class_name(facts.model_type, facts.head));
+  std::vector<std::string> own;
+  if (facts.head == HeadKind::classify) own = labels_of(*bundle.config, (bundle.path / "config.json").string());
+  check(contract.labels == own, "{}: \"labels\" are {}, but config.json has {}: restore the file, or train again",
+        source, in_quotes(contract.labels), in_quotes(own));
+  check(std::set(own.begin(), own.end()).size() == own.size(),
+        "{}: two classes have the same label among {}: rename one in config.json and attune.json", source,
+        in_quotes(own));
+  std::int64_t longest = contract.long_policy.longest, bound = facts.longest.value_or(0);
+  check(bound == 0 || longest <= bound, "{}: \"long.longest\" is {}, but the model takes {} tokens", source, longest,
+        bound);
+  if (longest == 0 || !bundle.tokenizer) return;
+  auto special = static_cast<std::int64_t>(bundle.tokenizer->encode("").size());
+  check(longest > special, "{}: \"long.longest\" is {}: that leaves no room beside {} special tokens", source, longest,
+        special);
 }
 
 }  // namespace
@@ -116,6 +160,8 @@ Bundle load_bundle(const Path& directory, const LoadOptions& options) {
   } else {
     bundle.contract = default_contract(bundle, config_file.string());
   }
+  // With another head than its own the model begins something new, and a new contract is to be written.
+  if (!options.head) check_contract(bundle, contract_file.string());
   return bundle;
 }
 

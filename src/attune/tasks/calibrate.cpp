@@ -1,5 +1,10 @@
 #include "attune/tasks/calibrate.h"
 
+#include <fmt/format.h>
+
+#include <set>
+#include <string_view>
+
 #include "attune/base/error.h"
 #include "attune/tasks/classify.h"
 
@@ -23,6 +28,23 @@ evaluate::NoveltyModel fit_novelty(const Bundle& bundle, const Documents& traini
 }
 
 }  // namespace
+
+std::vector<std::string> calibration_warnings(const Bundle& bundle, const CalibrationDocuments& documents) {
+  const std::string surer = "the model will seem surer than it is on new documents";
+  std::vector<std::string> warnings;
+  for (const DataSource& source : bundle.contract.data)
+    if (source.sha256 == documents.hash && source.part == "train")
+      warnings.push_back(documents.validation.source + ": the model was trained on this very file: " + surer);
+  if (!documents.training) return warnings;
+  std::set<std::string_view> known;
+  for (const Document& document : documents.training->items) known.insert(document.text);
+  std::int64_t shared = 0;
+  for (const Document& document : documents.validation.items) shared += known.contains(document.text);
+  if (shared > 0)
+    warnings.push_back(fmt::format("{}: {} of {} texts are training documents too: {}", documents.validation.source,
+                                   shared, documents.validation.items.size(), surer));
+  return warnings;
+}
 
 void calibrate_bundle(Bundle& bundle, const CalibrationDocuments& documents,
                       const evaluate::CalibrationOptions& options, const Run& run) {

@@ -14,6 +14,10 @@ struct CalibrationDocuments {
   const Documents* training = nullptr;  // to fit the novelty score on; without, the bundle's own one is kept, if any
 };
 
+/// Why a calibration on these documents would make the model seem surer than it is on new ones: it was trained on their
+/// file, or some of their texts are among the training documents. Empty where nothing speaks against them.
+std::vector<std::string> calibration_warnings(const Bundle& bundle, const CalibrationDocuments& documents);
+
 /// Calibrates a classifier in memory: scores the documents, fits the novelty model on the features of the training
 /// documents that have a label, and sets contract.calibration (evaluate/calibration_contract.h) and bundle.novelty.
 /// save_contract() then keeps it. Throws Error for a model that is no classifier and a label that it does not know.

@@ -90,8 +90,7 @@ std::vector<Classified> decide(const Bundle& bundle, const ClassScores& scores, 
   std::vector<Classified> results(read.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
     Classified& r = results[i];
-    auto label = static_cast<std::size_t>(top[i]);
-    r.label = label < contract.labels.size() ? contract.labels[label] : std::to_string(label);
+    r.label = contract.labels[static_cast<std::size_t>(top[i])];
     r.confidence = confidence[i];
     auto row = probabilities.row(static_cast<std::int64_t>(i));
     r.probabilities.assign(row.begin(), row.end());

@@ -164,6 +164,45 @@ TEST(Calibrate, WhatIsSavedDecidesAsWhatWasFitted) {
   }
 }
 
+TEST(Contract, OneThatDoesNotFitItsModelIsRefused) {
+  Bundle bundle = some_classifier(some_documents(4));
+  Path directory = std::filesystem::temp_directory_path() / ("attune_contract_" + std::to_string(::getpid()));
+  write_directory_atomically(directory, [&](const Path& fresh) { save_bundle(bundle, fresh); });
+  auto error_with = [&](auto change) {
+    Contract contract = bundle.contract;
+    change(contract);
+    contract.write(directory / "attune.json");
+    return error_of([&] { load_bundle(directory); });
+  };
+  EXPECT_EQ(error_with([](Contract&) {}), "no error");
+  EXPECT_NE(error_with([](Contract& c) { c.labels.insert(c.labels.begin(), "new"); }).find("\"labels\""),
+            std::string::npos);
+  EXPECT_NE(error_with([](Contract& c) { c.labels.pop_back(); }).find("\"labels\""), std::string::npos);
+  EXPECT_NE(
+      error_with([](Contract& c) { std::swap(c.labels[0], c.labels[1]); }).find("config.json has \"even\", \"odd\""),
+      std::string::npos);
+  EXPECT_NE(error_with([](Contract& c) { c.task = "lm"; }).find("the model is a BertForSequenceClassification"),
+            std::string::npos);
+  EXPECT_NE(error_with([](Contract& c) { c.long_policy.longest = 25; }).find("takes 24 tokens"), std::string::npos);
+  EXPECT_NE(error_with([](Contract& c) { c.long_policy.longest = 2; }).find("2 special tokens"), std::string::npos);
+  std::filesystem::remove_all(directory);
+  bundle.contract.labels = {"same", "same"};
+  write_directory_atomically(directory, [&](const Path& fresh) { save_bundle(bundle, fresh); });
+  EXPECT_NE(error_of([&] { load_bundle(directory); }).find("two classes have the same label"), std::string::npos);
+  std::filesystem::remove_all(directory);
+}
+
+TEST(Calibrate, DocumentsThatTrainingHasSeenAreWarnedOf) {
+  Documents training = some_documents(8), validation = some_documents(10);
+  Bundle bundle = some_classifier(training);
+  std::vector<std::string> warnings = calibration_warnings(bundle, {.validation = validation, .training = &training});
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("8 of 10 texts"), std::string::npos) << warnings[0];
+  bundle.contract.data = {{"train", "t.jsonl", "77", 10}};
+  EXPECT_EQ(calibration_warnings(bundle, {.validation = validation, .hash = "77"}).size(), 1U);
+  EXPECT_TRUE(calibration_warnings(bundle, {.validation = validation, .hash = "78"}).empty());
+}
+
 TEST(Calibrate, ALabelThatTheModelLacksIsNamedWithItsLine) {
   Documents documents = some_documents(10);
   Bundle bundle = some_classifier(documents);

@@ -18,12 +18,6 @@ struct CalibrateArguments {
   DocumentFormat format;
 };
 
-void warn_of_known_data(const Bundle& bundle, const std::string& hash, const std::string& file) {
-  for (const DataSource& source : bundle.contract.data)
-    if (source.sha256 == hash && source.part == "train")
-      log_warning(file + ": the model was trained on these very documents: it will seem surer than it is on new ones");
-}
-
 void print_contract(const evaluate::CalibrationContract& calibration) {
   fmt::print("{}\n", calibration.temperature_reason);
   fmt::print("ECE {} before, {} after; NLL {} before, {} after; on {} documents, {} of no category\n",
@@ -46,7 +40,7 @@ int run_calibrate(const CalibrateArguments& a, const Session& session) {
   if (a.train) training = read_data(*a.train, format);
   CalibrationDocuments documents{
       .validation = validation, .hash = sha256_of_file(a.data), .training = a.train ? &training : nullptr};
-  warn_of_known_data(bundle, documents.hash, a.data);
+  for (const std::string& warning : calibration_warnings(bundle, documents)) log_warning(warning);
   calibrate_bundle(bundle, documents, a.options, session.run);
   bundle.contract.evaluation = JsonValue();  // measured with the calibration that this one replaces
   save_contract(bundle);

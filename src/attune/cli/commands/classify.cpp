@@ -22,8 +22,7 @@ struct ClassifyArguments {
 
 Json result_of(const Document& document, const Classified& one, const std::vector<std::string>& labels) {
   Json line = {{"id", id_of(document)}, {"label", one.label}, {"confidence", one.confidence}};
-  for (std::size_t c = 0; c < one.probabilities.size(); ++c)
-    line["scores"][c < labels.size() ? labels[c] : std::to_string(c)] = one.probabilities[c];
+  for (std::size_t c = 0; c < one.probabilities.size(); ++c) line["scores"][labels[c]] = one.probabilities[c];
   line["route"] = one.automatic ? "automatic" : "review";
   line["reasons"] = one.reasons;
   line["novelty"] = one.novelty ? Json(*one.novelty) : Json(nullptr);
@@ -45,9 +44,7 @@ void print_one(Output& out, const Classified& one, const std::vector<std::string
   for (std::size_t c = 0; c < one.probabilities.size(); ++c) order.push_back(c);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return one.probabilities[a] > one.probabilities[b]; });
-  for (std::size_t c : order)
-    out.line(fmt::format("  {:>7}  {}", report::percent(one.probabilities[c]),
-                         c < labels.size() ? labels[c] : std::to_string(c)));
+  for (std::size_t c : order) out.line(fmt::format("  {:>7}  {}", report::percent(one.probabilities[c]), labels[c]));
   out.line("  read: " + read_in(one) + (one.novelty ? fmt::format("; novelty {:.4g}", *one.novelty) : ""));
 }
 
