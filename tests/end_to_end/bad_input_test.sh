@@ -92,5 +92,24 @@ status=0
 "$attune" example > /dev/full 2> stderr.txt || status=$?
 [ $status = 1 ] || { echo "FAILED: results to a full device: status $status"; faults=$((faults + 1)); }
 
+# Wrong usage is status 2, before anything is read.
+misused() {
+  local status=0
+  "$attune" "$@" > stdout.txt 2> stderr.txt || status=$?
+  [ $status = 2 ] && [ "$(wc -l < stderr.txt)" = 1 ] && grep -q '^attune: error: ' stderr.txt && return
+  echo "FAILED: attune $* (status $status, expected 2 and one line)"
+  faults=$((faults + 1))
+}
+misused nosuch
+misused info
+misused info nosuch --nosuch
+misused info nosuch --seed -1
+misused info nosuch --seed 99999999999999999999
+misused info nosuch --threads 9999
+misused demo nosuch
+misused bench nosuch
+misused train --set nothing
+misused classify nosuch --long perhaps
+
 [ $faults = 0 ] || { echo "$faults bad inputs were not refused as promised"; exit 1; }
 echo "bad input: all refused with one line, nothing left behind"

@@ -43,6 +43,9 @@ batch_tokens = 512
 learning_rate = 1e-2
 E2
 "$attune" train run.toml --output run --quiet > train.txt
+"$attune" train --output run --resume > again.txt 2> log.txt  # the run's own config.toml
+has log.txt "finished before"
+cmp -s train.txt again.txt || fail "a finished run says something else when it is gone on with"
 "$attune" classify run/model --text "radiograph of a fracture" --json > before.json
 has before.json '"route":"review","reasons":\["not_calibrated"\]'
 "$attune" calibrate run/model --data split/validation.jsonl --train split/train.jsonl --target-error 0.2 --quiet > calibrate.txt

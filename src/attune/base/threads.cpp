@@ -45,7 +45,7 @@ int usable_cores() {
     cpu_set_t set;
     int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
                                                         : static_cast<int>(std::thread::hardware_concurrency());
-    return std::clamp(std::min(n, cores_of_control_group()), 1, 1024);
+    return std::clamp(std::min(n, cores_of_control_group()), 1, most_threads);
   }();
   return cores;
 }
@@ -205,7 +205,8 @@ Pool& pool() {
 int num_threads() { return pool().threads(); }
 
 void set_num_threads(int threads) {
-  check(threads >= 1 && threads <= 1024, "the number of threads is {}: expected 1 to 1024", threads);
+  check(threads >= 1 && threads <= most_threads, "the number of threads is {}: expected 1 to {}", threads,
+        most_threads);
   check(!in_piece, "the number of threads can not change inside parallel work");
   if (threads != pool().threads()) pool().set_threads(threads);
 }

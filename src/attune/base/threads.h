@@ -24,7 +24,8 @@ class RangeFunction {
 
 /// Number of threads that parallel() uses, the caller's included. At first the number of cores this process may use.
 int num_threads();
-/// Throws Error unless 1 <= threads <= 1024. Not to be called from inside parallel().
+inline constexpr int most_threads = 1024;
+/// Throws Error unless 1 <= threads <= most_threads. Not to be called from inside parallel().
 void set_num_threads(int threads);
 
 /// Calls body(begin, end) for the pieces [0, grain), [grain, 2 grain), ... of [0, count), on the one pool. The pieces

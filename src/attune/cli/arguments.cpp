@@ -1,6 +1,7 @@
 #include "attune/cli/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 namespace attune {
 
@@ -9,6 +10,16 @@ namespace {
 CLI::Option* add(CLI::App& app, const std::string& name, auto& to, const std::string& help) {
   return app.add_option(name, to, help)->capture_default_str();
 }
+
+/// A whole number that 64 bits hold; CLI11 alone takes the nearest that they do.
+std::string whole_number_fault(const std::string& text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  auto [stopped, fault] = std::from_chars(text.data() + (text.starts_with('+') ? 1 : 0), end, value);
+  return fault == std::errc() && stopped == end ? "" : text + " is no whole number within 64 bits";
+}
+
+const CLI::Validator whole_number(whole_number_fault, "");
 
 }  // namespace
 
@@ -25,10 +36,10 @@ void Arguments::option(const std::string& name, std::optional<std::string>& to, 
   app_->add_option(name, to, help);
 }
 void Arguments::option(const std::string& name, std::int64_t& to, const std::string& help) {
-  add(*app_, name, to, help);
+  add(*app_, name, to, help)->check(whole_number);
 }
 void Arguments::option(const std::string& name, std::optional<std::int64_t>& to, const std::string& help) {
-  app_->add_option(name, to, help);
+  app_->add_option(name, to, help)->check(whole_number);
 }
 void Arguments::option(const std::string& name, double& to, const std::string& help) { add(*app_, name, to, help); }
 void Arguments::option(const std::string& name, std::optional<double>& to, const std::string& help) {
@@ -47,6 +58,10 @@ void Arguments::required(const std::string& name, std::vector<std::string>& to, 
 void Arguments::choice(const std::string& name, std::string& to, const std::vector<std::string>& allowed,
                        const std::string& help) {
   add(*app_, name, to, help)->check(CLI::IsMember(allowed));
+}
+void Arguments::choice(const std::string& name, std::optional<std::string>& to, const std::vector<std::string>& allowed,
+                       const std::string& help) {
+  app_->add_option(name, to, help)->check(CLI::IsMember(allowed));
 }
 void Arguments::flag(const std::string& name, bool& to, const std::string& help) { app_->add_flag(name, to, help); }
 

@@ -7,11 +7,25 @@
 #include <string>
 #include <vector>
 
+#include "attune/base/error.h"
+
 namespace CLI {
 class App;
 }
 
 namespace attune {
+
+/// The command line itself is wrong: the program exits with status 2.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Throws UsageError with a formatted message unless `holds`.
+template <class... Args>
+void check_usage(bool holds, fmt::format_string<Args...> format, Args&&... args) {
+  if (!holds) throw UsageError(fmt::format(format, std::forward<Args>(args)...));
+}
 
 /// Declares what one command takes. The variables must live until the command has run. CLI11 stays behind this, in one
 /// source.
@@ -35,6 +49,8 @@ class Arguments {
   void required(const std::string& name, std::vector<std::string>& to, const std::string& help);
   /// One of `allowed`.
   void choice(const std::string& name, std::string& to, const std::vector<std::string>& allowed,
+              const std::string& help);
+  void choice(const std::string& name, std::optional<std::string>& to, const std::vector<std::string>& allowed,
               const std::string& help);
   void flag(const std::string& name, bool& to, const std::string& help);
   /// A command inside this one ("tokenizer train"); exactly one of them must be given.

@@ -46,8 +46,8 @@ void declare_input(Arguments& arguments, InputArguments& input) {
 }
 
 Documents read_input(const InputArguments& input, DocumentFormat format) {
-  check(input.text.has_value() != input.file.has_value(), "nothing to read, or two things: give {} or --input FILE",
-        input.text_option);
+  check_usage(input.text.has_value() != input.file.has_value(),
+              "nothing to read, or two things: give {} or --input FILE", input.text_option);
   format.text_field = input.text_field;
   format.skip_bad = input.skip_bad;
   if (input.text) return one_text(input, format);

@@ -58,8 +58,10 @@ std::string overview(const std::vector<Command>& all) {
 int act(const Action& action, const CommonOptions& common) {
   Terminal terminal({.quiet = common.quiet, .level = parse_level(common.level)});
   try {
+    check_usage(common.threads >= 0 && common.threads <= most_threads,
+                "--threads is {}: give 1 to {}, or 0 for all cores", common.threads, most_threads);
+    check_usage(common.seed >= 0, "--seed is {}: give 0 or more", common.seed);
     if (common.threads != 0) set_num_threads(static_cast<int>(common.threads));
-    check(common.seed >= 0, "--seed is {}: give 0 or more", common.seed);
     int status =
         action({.run = terminal.run(), .quiet = common.quiet, .seed = static_cast<std::uint64_t>(common.seed)});
     check(std::fflush(stdout) == 0, "writing the results: the disk or pipe behind stdout refused");
@@ -67,6 +69,9 @@ int act(const Action& action, const CommonOptions& common) {
   } catch (const Cancelled& stopped) {
     log(LogLevel::warning, stopped.what());
     return exit_interrupted;
+  } catch (const UsageError& wrong) {
+    log(LogLevel::error, wrong.what());
+    return exit_usage;
   } catch (const Error& error) {
     log(LogLevel::error, error.what());
   } catch (const std::bad_alloc&) {

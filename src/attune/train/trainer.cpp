@@ -238,8 +238,9 @@ class Trainer {
 
   [[noreturn]] void stop() {
     if (state_.step > 0) save();
-    throw Cancelled(fmt::format("training stopped after step {} of {} and was saved: go on with --resume --output {}",
-                                state_.step, plan_.total_steps(), job_.directory.string()));
+    throw Cancelled(
+        fmt::format("training stopped after step {} of {} and was saved: go on with attune train --resume --output {}",
+                    state_.step, plan_.total_steps(), job_.directory.string()));
   }
 
   void finish() {

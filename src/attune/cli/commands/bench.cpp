@@ -37,7 +37,7 @@ int run_bench(const BenchOptions& options, const Session& session) {
   }
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  fail("there is no benchmark \"{}\": expected one of {}", options.name, all);
+  throw UsageError(fmt::format("there is no benchmark \"{}\": expected one of {}", options.name, all));
 }
 
 }  // namespace

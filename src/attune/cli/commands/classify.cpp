@@ -15,7 +15,8 @@ namespace attune {
 namespace {
 
 struct ClassifyArguments {
-  std::string model, policy;
+  std::string model;
+  std::optional<std::string> policy;
   InputArguments input;
   OutputArguments output;
 };
@@ -78,7 +79,7 @@ int run_classify(const ClassifyArguments& a, const Session& session) {
   Output out(a.output);
   Bundle bundle = load_classifier(a.model);
   std::optional<LongPolicy::Kind> policy;
-  if (!a.policy.empty()) policy = LongPolicy::parse(a.policy);
+  if (a.policy) policy = LongPolicy::parse(*a.policy);
   std::vector<Classified> answers = classify(bundle, texts_of(documents), session.run, policy);
   const auto& labels = bundle.contract.labels;
   if (a.output.json)
@@ -101,8 +102,8 @@ Command classify_command() {
             arguments.positional("MODEL", a->model, "model directory");
             declare_input(arguments, a->input);
             declare_output(arguments, a->output);
-            arguments.option("--long", a->policy,
-                             "refuse or chunk: what to do with a text beyond the longest input; else as the model's "
+            arguments.choice("--long", a->policy, {"refuse", "chunk"},
+                             "what to do with a text beyond the longest input; else as the model's "
                              "contract says");
             return [a](const Session& session) { return run_classify(*a, session); };
           }};

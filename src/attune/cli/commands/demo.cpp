@@ -25,11 +25,9 @@ int run_demo(const std::string& name, const Session& session) {
     found = true;
     all = show(demo, session) && all;
   }
-  if (!found) {
-    std::string near = nearest_name(name, names);
-    fail("there is no demo \"{}\"{}: attune demo shows all", name,
-         near.empty() ? "" : ", did you mean \"" + near + "\"?");
-  }
+  std::string near = nearest_name(name, names);
+  check_usage(found, "there is no demo \"{}\"{}: attune demo shows all", name,
+              near.empty() ? "" : ", did you mean \"" + near + "\"?");
   return all ? 0 : exit_answer_is_no;
 }
 

@@ -18,15 +18,21 @@ struct TrainArguments {
   bool resume = false;
 };
 
-/// The run file with the flags laid over it.
+/// The run file, or that of a run to go on with, with the flags laid over it.
 RunConfig run_config(const TrainArguments& a, std::uint64_t seed) {
-  Json run = a.file.empty() ? Json::object() : read_toml(a.file);
+  std::string file = a.file;
+  if (Path own = Path(a.output) / "config.toml"; file.empty() && a.resume && std::filesystem::exists(own))
+    file = own.string();
+  Json run = file.empty() ? Json::object() : read_toml(file);
   if (a.task) run["task"] = *a.task;
   if (a.data) run["data"]["train"] = *a.data;
   if (a.model) run["model"] = {{"from", *a.model}};
   if (seed != 0) run["seed"] = seed;
-  for (const std::string& setting : a.settings) apply_setting(run, setting);
-  return RunConfig::read(run, a.file.empty() ? "the command line" : a.file);
+  for (const std::string& setting : a.settings) {
+    check_usage(setting.find('=') != std::string::npos, "--set {}: expected key=value", setting);
+    apply_setting(run, setting);
+  }
+  return RunConfig::read(run, file.empty() ? "the command line" : file);
 }
 
 int run_train(const TrainArguments& a, const Session& session) {
@@ -55,7 +61,7 @@ Command train_command() {
             arguments.option("--task", a->task, "classify, mlm, lm or translate");
             arguments.option("--data", a->data, "training file, or a directory that `attune split` made");
             arguments.option("--model", a->model, "model directory to begin from");
-            arguments.flag("--resume", a->resume, "go on with the run in --output");
+            arguments.flag("--resume", a->resume, "go on with the run in --output; it needs no run file");
             return [a](const Session& session) { return run_train(*a, session); };
           }};
 }
