@@ -68,7 +68,6 @@ line "something else" unseen p > parts/validation.jsonl
 refuses 'line 1.*"unseen" does not occur' train --task classify --data parts --set model.architecture=bert --output out
 
 refuses "no such model" classify nowhere --text a
-refuses "give --text or --input" classify nowhere
 refuses "UTF-8" classify nowhere --text "$(printf 'caf\xe9')"
 refuses "did you mean" example clinicl --output out
 mkdir -p foreign && echo precious > foreign/file
@@ -110,6 +109,7 @@ misused demo nosuch
 misused bench nosuch
 misused train --set nothing
 misused classify nosuch --long perhaps
+misused classify nosuch  # neither --text nor --input
 
 [ $faults = 0 ] || { echo "$faults bad inputs were not refused as promised"; exit 1; }
 echo "bad input: all refused with one line, nothing left behind"
