@@ -7,6 +7,7 @@
 #include "attune/base/error.h"
 #include "attune/base/log.h"
 #include "attune/data/record.h"
+#include "attune/text/utf8.h"
 
 namespace attune {
 
@@ -26,7 +27,12 @@ void tell_skipped(const Documents& documents) {
 
 Documents one_text(const InputArguments& input, const DocumentFormat& format) {
   return within(input.text_option, [&] {
-    check_plain_text(*input.text);
+    const std::string& text = *input.text;
+    if (auto bad = find_invalid_utf8(text))
+      fail("byte {} ({:#04x}) is not UTF-8: give the text in UTF-8, as a terminal does by its locale (LANG=C.UTF-8)",
+           *bad + 1, static_cast<unsigned char>(text[*bad]));
+    check(format.empty_text || text.find_first_not_of(" \t\r\n\f\v") != std::string::npos,
+          "it is empty: give a text, or a file of them with --input");
     RecordBuilder record(1, format);
     record.add(format.text_field, *input.text, RecordBuilder::Kind::string);
     Documents documents;
@@ -60,11 +66,6 @@ Documents read_data(const std::string& file, const DocumentFormat& format) {
   return documents;
 }
 
-Json id_of(const Document& document, const DocumentFormat& format) {
-  bool literal = std::ranges::find(document.literals, format.id_field) != document.literals.end();
-  return literal ? parse_json(document.id, "the id of line " + std::to_string(document.line)) : Json(document.id);
-}
-
 void declare_output(Arguments& arguments, OutputArguments& output) {
   arguments.option("--output", output.file, "file for the results, written whole or not at all; else standard output");
   arguments.flag("--json", output.json, "a JSON line for each input, in the input's order");
@@ -84,7 +85,9 @@ void Output::line(std::string_view text) {
   check(written, "writing the results: the disk or pipe behind standard output refused");
 }
 
-void Output::record(const Json& json) { line(to_text(json)); }
+void Output::record(const Document& document, const Json& result) {
+  line("{\"id\":" + id_as_json(document) + "," + to_text(result).substr(1));
+}
 
 void Output::finish() {
   if (file_) file_->commit();

@@ -28,9 +28,6 @@ Documents read_input(const InputArguments& input, DocumentFormat format = {});
 /// Reads a file of documents as a command's --data, with the same account of bad lines.
 Documents read_data(const std::string& file, const DocumentFormat& format);
 
-/// A document's id as it stood in the input: a string, or a number.
-Json id_of(const Document& document, const DocumentFormat& format = {});
-
 /// Where results go.
 struct OutputArguments {
   std::optional<std::string> file;
@@ -44,7 +41,8 @@ class Output {
  public:
   explicit Output(const OutputArguments& arguments);
   void line(std::string_view text);
-  void record(const Json& json);  // one JSON line
+  /// One JSON line: the document's id as it stood in the input (1e5 stays 1e5), then the members of `result`.
+  void record(const Document& document, const Json& result);
   /// Throws Error where the disk, or what reads standard output, refused.
   void finish();
 

@@ -19,10 +19,11 @@ struct Document {
   std::string text;                           // UTF-8 without NUL
   std::optional<std::string> label;           // none: a document of no category, or a file without labels
   std::map<std::string, std::string> fields;  // everything else: patient, source, template, ...; null counts as absent
-  /// Names (of id, label or a field) whose value was a number, true, false, an array or an object: kept as its JSON
-  /// text and written back without quotes.
+  /// Names (of id, label or a field) whose value was a number, true, false, an array or an object: kept as the JSON
+  /// text that was written (1e5, 1.10, any number of digits) and written back without quotes.
   std::vector<std::string> literals;
-  std::int64_t line = 0;  // in the file, from 1
+  std::int64_t line = 0;                       // in the file, from 1
+  bool id_given = false, label_given = false;  // whether the record has the member at all, be it null
 };
 
 /// What a reader asks of labels.
@@ -58,7 +59,8 @@ struct Documents {
 /// one object a line. Blank lines are passed over. Throws Error, with the file and the line, on: a file that is
 /// missing, unreadable or without records; bytes that are not UTF-8 (with their place); NUL; a line longer than
 /// longest_line (never held in memory whole); a line that is not one JSON object; a record without text, or without a
-/// label where one is asked for; a member given twice; text or label of a wrong type.
+/// label where one is asked for; a member given twice; text or label of a wrong type; a label_field or id_field other
+/// than the usual one that no record has. Documents of the same id are a warning in the log.
 Documents read_documents(const Path& path, const DocumentFormat& format = {});
 
 /// The same, one document at a time: for files larger than memory. Returns the lines left out.
@@ -71,6 +73,9 @@ Document parse_document(std::string_view json, std::int64_t line, const Document
 /// The document as one JSON line without its end: id, text, label (null if none and `label_field` is not empty), then
 /// the fields.
 std::string to_json_line(const Document& document, const DocumentFormat& format = {});
+
+/// The id as JSON text: as it was written, in quotes unless it was a number.
+std::string id_as_json(const Document& document, const DocumentFormat& format = {});
 
 /// Writes JSON lines, whole or not at all.
 void write_documents(const Path& path, std::span<const Document> documents, const DocumentFormat& format = {});

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "attune/base/error.h"
+#include "attune/base/log.h"
 #include "attune/data/record.h"
 
 namespace attune {
@@ -94,11 +95,63 @@ TEST_F(DocumentFiles, FieldsAreNamedByTheCaller) {
   EXPECT_EQ(to_json_line(one, format), R"({"nr": 5, "body": "one", "kind": "x", "text": "other"})");
 }
 
+TEST_F(DocumentFiles, NumbersStayAsTheyWereWritten) {
+  for (const char* number : {"1e5", "1.10", "-0", "0", "12345678901234567890123", "-1.5E+007", "1e999", "true"}) {
+    const std::string n = number, id = n == "true" ? "7" : n;
+    const std::string json = "{\"id\": " + id + ", \"text\": \"a, 1.10 \\\"2.20\\\"\", \"label\": " + n +
+                             ", \"patient\": " + n + ", \"tags\": [ " + n + ", {\"a 1\": \"[ 1.10\"} ] }";
+    Documents read = read_documents(write("d.jsonl", json));
+    const Document& one = read.items.at(0);
+    EXPECT_EQ(one.id, id);
+    EXPECT_EQ(id_as_json(one), id);
+    EXPECT_EQ(one.text, "a, 1.10 \"2.20\"");
+    EXPECT_EQ(one.label, n);
+    EXPECT_EQ(one.fields.at("patient"), n);
+    EXPECT_EQ(one.fields.at("tags"), "[" + n + ",{\"a 1\":\"[ 1.10\"}]");
+    Document again = parse_document(to_json_line(one), 1);
+    EXPECT_EQ(again.id, id);
+    EXPECT_EQ(again.label, n);
+    EXPECT_EQ(again.literals, one.literals);
+  }
+  EXPECT_EQ(id_as_json(parse_document(R"({"id":"1.10","text":"a"})", 1)), "\"1.10\"");
+}
+
+TEST_F(DocumentFiles, DocumentsOfTheSameIdAreAWarning) {
+  auto warnings = [&](const std::string& contents) {
+    std::vector<std::string> told;
+    set_log_sink([&](LogLevel, const std::string& line) { told.push_back(line); });
+    read_documents(write("d.jsonl", contents));
+    set_log_sink({});
+    return told;
+  };
+  EXPECT_TRUE(warnings("{\"id\":1,\"text\":\"a\"}\n{\"text\":\"b\"}\n").empty());
+  auto told = warnings("{\"id\":7,\"text\":\"a\"}\n{\"id\":7,\"text\":\"b\"}\n{\"id\":\"7\",\"text\":\"c\"}\n");
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_NE(told[0].find("lines 1 and 2 have the same id \"7\""), std::string::npos) << told[0];
+  EXPECT_NE(told[1].find("1 more"), std::string::npos) << told[1];
+  told = warnings("{\"id\":2,\"text\":\"a\"}\n{\"text\":\"b\"}\n");
+  ASSERT_EQ(told.size(), 1u) << "the number of a line is an id, too";
+  EXPECT_NE(told[0].find("lines 1 and 2"), std::string::npos) << told[0];
+}
+
+TEST_F(DocumentFiles, AFieldThatNoRecordHasIsRefused) {
+  const std::string contents = R"({"nr":5,"text":"one","kind":"x"})"
+                               "\n"
+                               R"({"text":"two"})";
+  expect_refused(contents, {"no record has the field \"kindd\" (--label-field)", "did you mean \"kind\""},
+                 {.label_field = "kindd"});
+  expect_refused(contents, {"no record has the field \"nix\" (--id-field)"}, {.id_field = "nix"});
+  expect_refused(contents, {"line 1: it has no \"nix\"", "--text-field"}, {.text_field = "nix"});
+  EXPECT_EQ(read_documents(write("d.jsonl", contents)).items.size(), 2u) << "unlabelled is fine where none is named";
+  EXPECT_EQ(read_documents(write("n.jsonl", R"({"text":"one","kind":null})"), {.label_field = "kind"}).items.size(),
+            1u);
+}
+
 TEST_F(DocumentFiles, MissingEmptyAndUnreadableFilesAreNamed) {
   EXPECT_NE(refusal(directory / "absent.jsonl").find("No such file"), std::string::npos);
   expect_refused("", {"it is empty"});
   expect_refused("\n \r\n", {"it is empty"});
-  expect_refused("text\n", {"it is empty"}, {}, "d.csv");
+  expect_refused("text\n", {"a line of names and no record"}, {}, "d.csv");
   expect_refused("", {"it is empty"}, {}, "d.txt");
   EXPECT_NE(refusal(directory).find("directory"), std::string::npos);
   if (geteuid() != 0) {  // root reads everything
@@ -126,7 +179,8 @@ TEST_F(DocumentFiles, LinesThatAreNotOneObjectAreNamed) {
   expect_refused(good + "\n" + R"({"text": "a",})", {"line 2: not JSON: column 14"});
   expect_refused(good + good, {"line 1", "not JSON"});
   expect_refused("{", {"line 1", "not JSON"});
-  expect_refused(R"({"text":"a","n":1e999})", {"line 1", "not JSON"});
+  for (const char* number : {"01", "-", "1.", "1e", "+1", ".5", "1-2", "1e999x", "--1", "0x1", "1 2"})
+    expect_refused(R"({"text":"a","n":)" + std::string(number) + "}", {"line 1", "not JSON"});
 }
 
 TEST_F(DocumentFiles, RecordsWithoutTextOrLabelAreNamed) {
@@ -145,7 +199,7 @@ TEST_F(DocumentFiles, RecordsWithoutTextOrLabelAreNamed) {
   expect_refused(R"({"text":"a","label":null})", {"\"label\" is null"}, required);
   EXPECT_EQ(read_documents(write("d.jsonl", R"({"text":"a","label":null})"), nullable).items[0].label, std::nullopt);
   EXPECT_EQ(read_documents(write("d.jsonl", R"({"text":"a","label":3})"), required).items[0].label, "3");
-  expect_refused(R"({"text":"a","label":["x"]})", {"\"label\" is an array"});
+  expect_refused(R"({"text":"a","label":["x"]})", {"\"label\" is an array", "a string, a number, true, false or null"});
   expect_refused(R"({"text":"a","label":""})", {"\"label\" is empty"});
 }
 

@@ -47,7 +47,8 @@ void RecordBuilder::add(std::string_view name, std::string value, Kind kind) {
 void RecordBuilder::add_text(std::string value, Kind kind) {
   check(!text_seen_, "{} is given twice", json_quoted(format_.text_field));
   check(kind == Kind::string, "{} is {}: expected a string", json_quoted(format_.text_field), describe(kind));
-  check(format_.empty_text || !blank(value), "{} is empty", json_quoted(format_.text_field));
+  check(format_.empty_text || !blank(value), "{} is empty: write a text, or leave the record out",
+        json_quoted(format_.text_field));
   text_seen_ = true;
   document_.text = std::move(value);
 }
@@ -56,7 +57,8 @@ void RecordBuilder::add_label(std::string value, Kind kind) {
   check(!label_seen_, "{} is given twice", json_quoted(format_.label_field));
   label_seen_ = true;
   if (kind == Kind::null) return;
-  check(kind != Kind::nested, "{} is {}: expected a string or null", json_quoted(format_.label_field), describe(kind));
+  check(kind != Kind::nested, "{} is {}: expected a string, a number, true, false or null",
+        json_quoted(format_.label_field), describe(kind));
   check(!blank(value), "{} is empty: a document of no category has null", json_quoted(format_.label_field));
   document_.label = std::move(value);
   if (kind == Kind::literal) document_.literals.push_back(format_.label_field);
@@ -94,6 +96,8 @@ Document RecordBuilder::take() {
   check(document_.label.has_value() || format_.labels != Labels::required,
         "{} is null: a label is needed here (a document of no category belongs in evaluation data)",
         json_quoted(format_.label_field));
+  document_.id_given = id_seen_;
+  document_.label_given = label_seen_;
   if (document_.id.empty()) document_.id = std::to_string(document_.line);
   return std::move(document_);
 }

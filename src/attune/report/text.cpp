@@ -1,5 +1,6 @@
 #include "attune/report/text.h"
 
+#include <fmt/core.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
@@ -86,6 +87,21 @@ std::string shortened(std::string_view text, std::int64_t width) {
     if (used > width - 1) return std::string(text.substr(0, static_cast<std::size_t>(at))) + "…";
     at = behind;
   }
+}
+
+std::string on_one_line(std::string_view text) {
+  static constexpr std::string_view controls = "\b\t\n\f\r", letters = "btnfr";
+  std::string out;
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (auto at = controls.find(c); at != std::string_view::npos)
+      out += {'\\', letters[at]};
+    else if (byte < 0x20 || byte == 0x7f)
+      out += fmt::format("\\u{:04x}", byte);
+    else
+      out += c;
+  }
+  return out;
 }
 
 std::string anchor_name(std::string_view title) {

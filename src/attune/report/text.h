@@ -18,6 +18,10 @@ std::int64_t display_width(std::string_view text);
 /// `text` if it fits into `width` columns, else its beginning and an ellipsis within `width`; never cuts a code point.
 std::string shortened(std::string_view text, std::int64_t width);
 
+/// `text` on one line, for people: control characters are written as in JSON strings (\\n, \\t, \\u001b), all else
+/// stays.
+std::string on_one_line(std::string_view text);
+
 /// A name for a heading's anchor: lower-case ASCII letters and digits, all else one '-'; "section" where nothing is
 /// left.
 std::string anchor_name(std::string_view title);

@@ -7,16 +7,6 @@
 
 namespace attune::report {
 
-namespace {
-
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-  return text;
-}
-
-}  // namespace
-
 void Table::check_shape() const {
   for (std::size_t i = 0; i < rows.size(); ++i)
     check(rows[i].size() == columns.size(), "making a table: row {} has {} cells for {} columns", i, rows[i].size(),
@@ -27,15 +17,15 @@ std::string Table::text() const {
   check_shape();
   std::vector<std::int64_t> widths;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    std::int64_t width = display_width(one_line(columns[c].name));
-    for (const auto& row : rows) width = std::max(width, display_width(one_line(row[c])));
+    std::int64_t width = display_width(on_one_line(columns[c].name));
+    for (const auto& row : rows) width = std::max(width, display_width(on_one_line(row[c])));
     widths.push_back(width);
   }
   std::string out = caption.empty() ? "" : caption + "\n";
   auto line = [&](auto&& cell) {
     std::string text;
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      const std::string value = one_line(cell(c));
+      const std::string value = on_one_line(cell(c));
       const std::string space(static_cast<std::size_t>(widths[c] - display_width(value)), ' ');
       text += (c ? "  " : "") + (columns[c].align == Align::left ? value + space : space + value);
     }

@@ -73,7 +73,8 @@ TEST(Table, ColumnsAlignByDisplayWidth) {
 }
 
 TEST(Table, ALineEndInACellDoesNotBreakTheRow) {
-  EXPECT_EQ((Table{.columns = {{"a", Align::left}}, .rows = {{"x\ny"}}}.text()), "a\n───\nx y\n");
+  EXPECT_EQ((Table{.columns = {{"a", Align::left}}, .rows = {{"x\ny"}}}.text()), "a\n────\nx\\ny\n");
+  EXPECT_EQ(on_one_line("é\t\x1b[1m\\ \x7f"), "é\\t\\u001b[1m\\ \\u007f");
 }
 
 TEST(Table, RaggedRowsAreRefused) { EXPECT_THROW((Table{.columns = {{"a"}, {"b"}}, .rows = {{"1"}}}.text()), Error); }

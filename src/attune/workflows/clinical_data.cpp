@@ -134,7 +134,8 @@ Documents ClinicalData::tests() const {
 std::string ClinicalData::group_of(const Document& document) const {
   if (!group_fields.empty())
     if (auto found = document.fields.find(group_fields[0]); found != document.fields.end()) return found->second;
-  return document.id;
+  // One of no group is a group of its own, even where another has its id.
+  return fmt::format("{}\n{}", document.id, document.line);
 }
 
 ClinicalData prepare_clinical_data(const ClinicalOptions& options, const Steps& steps) {

@@ -37,7 +37,8 @@ TestNaming naming_of(const ModelReportOptions& options, const std::string& group
   return {.group =
               [group](const Document& document) {
                 auto found = document.fields.find(group);
-                return found == document.fields.end() ? document.id : found->second;
+                // One of no group is a group of its own, and no other's, whatever ids it shares.
+                return found == document.fields.end() ? fmt::format("\n{}", document.line) : found->second;
               },
           .slices = [by = options.by](const Document& document) { return slices_by(document, by); }};
 }

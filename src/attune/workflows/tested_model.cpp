@@ -55,7 +55,7 @@ std::string prediction_lines(const Bundle& bundle, const Documents& documents, c
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const Classified& answer = answers[i];
     const Document& document = documents.items[i];
-    Json line = {{"id", document.id}, {"label", document.label ? Json(*document.label) : Json(nullptr)}};
+    Json line = {{"label", document.label ? Json(*document.label) : Json(nullptr)}};
     line["answer"] = answer.label;
     line["confidence"] = answer.confidence;
     for (std::size_t c = 0; c < answer.probabilities.size(); ++c)
@@ -65,7 +65,7 @@ std::string prediction_lines(const Bundle& bundle, const Documents& documents, c
     line["novelty"] = answer.novelty ? Json(*answer.novelty) : Json(nullptr);
     line["tokens"] = answer.tokens;
     line["chunks"] = answer.chunks;
-    lines += to_text(line) + "\n";
+    lines += "{\"id\":" + id_as_json(document) + "," + to_text(line).substr(1) + "\n";
   }
   return lines;
 }

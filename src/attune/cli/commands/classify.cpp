@@ -7,6 +7,7 @@
 #include "attune/cli/commands/commands.h"
 #include "attune/cli/input_output.h"
 #include "attune/report/numbers.h"
+#include "attune/report/text.h"
 #include "attune/report/text_table.h"
 #include "attune/tasks/classify.h"
 
@@ -21,8 +22,8 @@ struct ClassifyArguments {
   OutputArguments output;
 };
 
-Json result_of(const Document& document, const Classified& one, const std::vector<std::string>& labels) {
-  Json line = {{"id", id_of(document)}, {"label", one.label}, {"confidence", one.confidence}};
+Json result_of(const Classified& one, const std::vector<std::string>& labels) {
+  Json line = {{"label", one.label}, {"confidence", one.confidence}};
   for (std::size_t c = 0; c < one.probabilities.size(); ++c) line["scores"][labels[c]] = one.probabilities[c];
   line["route"] = one.automatic ? "automatic" : "review";
   line["reasons"] = one.reasons;
@@ -38,14 +39,15 @@ std::string read_in(const Classified& one) {
 
 /// One text's answer with all its scores.
 void print_one(Output& out, const Classified& one, const std::vector<std::string>& labels) {
-  out.line(
-      fmt::format("{}  {}  {}", one.label, report::percent(one.confidence), one.automatic ? "automatic" : "review"));
+  out.line(fmt::format("{}  {}  {}", report::on_one_line(one.label), report::percent(one.confidence),
+                       one.automatic ? "automatic" : "review"));
   for (const std::string& why : one.explained) out.line("  " + why);
   std::vector<std::size_t> order;
   for (std::size_t c = 0; c < one.probabilities.size(); ++c) order.push_back(c);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return one.probabilities[a] > one.probabilities[b]; });
-  for (std::size_t c : order) out.line(fmt::format("  {:>7}  {}", report::percent(one.probabilities[c]), labels[c]));
+  for (std::size_t c : order)
+    out.line(fmt::format("  {:>7}  {}", report::percent(one.probabilities[c]), report::on_one_line(labels[c])));
   out.line("  read: " + read_in(one) + (one.novelty ? fmt::format("; novelty {:.4g}", *one.novelty) : ""));
 }
 
@@ -83,7 +85,7 @@ int run_classify(const ClassifyArguments& a, const Session& session) {
   std::vector<Classified> answers = classify(bundle, texts_of(documents), session.run, policy);
   const auto& labels = bundle.contract.labels;
   if (a.output.json)
-    for (std::size_t i = 0; i < answers.size(); ++i) out.record(result_of(documents.items[i], answers[i], labels));
+    for (std::size_t i = 0; i < answers.size(); ++i) out.record(documents.items[i], result_of(answers[i], labels));
   else if (answers.size() == 1)
     print_one(out, answers[0], labels);
   else

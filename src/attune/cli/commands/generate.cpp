@@ -32,9 +32,8 @@ void stream(const Bundle& bundle, std::string_view prompt, const TextGeneration&
   std::fputc('\n', stdout);
 }
 
-Json result_of(const Document& document, const GeneratedText& one) {
-  return {{"id", id_of(document)},
-          {"text", one.text},
+Json result_of(const GeneratedText& one) {
+  return {{"text", one.text},
           {"finish_reason", name_of(one.reason)},
           {"tokens", one.tokens},
           {"generated_tokens", one.generated_tokens}};
@@ -57,7 +56,7 @@ int run_generate(const GenerateArguments& a, const Session& session) {
   std::vector<GeneratedText> texts = generate_texts(bundle, prompts, options, session.run);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (a.output.json)
-      out.record(result_of(documents.items[i], texts[i]));
+      out.record(documents.items[i], result_of(texts[i]));
     else
       out.line(texts.size() == 1 ? texts[i].text : fmt::format("{}: {}", documents.items[i].id, texts[i].text));
   }

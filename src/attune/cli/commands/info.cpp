@@ -2,6 +2,7 @@
 
 #include "attune/bundle/bundle.h"
 #include "attune/cli/commands/commands.h"
+#include "attune/report/text.h"
 
 namespace attune {
 
@@ -28,7 +29,7 @@ int run_info(const std::string& model) {
   const Contract& contract = bundle.contract;
   if (!contract.task.empty()) line("task", contract.task);
   std::string labels;
-  for (const std::string& label : contract.labels) labels += (labels.empty() ? "" : ", ") + label;
+  for (const std::string& label : contract.labels) labels += (labels.empty() ? "" : ", ") + report::on_one_line(label);
   if (!labels.empty()) line("labels", labels);
   line("long inputs",
        name_of(contract.long_policy.kind) +

@@ -32,14 +32,10 @@ Encoding encode(const Tokenizer& tokenizer, const Document& document) {
   return tokenizer.encode(input, {.add_special_tokens = wants_special_tokens(document), .tokens = true});
 }
 
-Json result_of(const Document& document, const Encoding& encoding, const std::string& decoded) {
+Json result_of(const Encoding& encoding, const std::string& decoded) {
   Json offsets = Json::array();
   for (const TextRange& range : encoding.offsets) offsets.push_back({range.begin, range.end});
-  return {{"id", id_of(document)},
-          {"ids", encoding.ids},
-          {"tokens", encoding.tokens},
-          {"offsets", offsets},
-          {"decoded", decoded}};
+  return {{"ids", encoding.ids}, {"tokens", encoding.tokens}, {"offsets", offsets}, {"decoded", decoded}};
 }
 
 void print_one(Output& out, const Encoding& encoding, const std::string& decoded) {
@@ -58,7 +54,7 @@ int run_tokenize(const TokenizeArguments& a) {
     Encoding encoding = encode(tokenizer, document);
     std::string decoded = tokenizer.decode(encoding.ids);
     if (a.output.json)
-      out.record(result_of(document, encoding, decoded));
+      out.record(document, result_of(encoding, decoded));
     else if (documents.items.size() == 1)
       print_one(out, encoding, decoded);
     else
