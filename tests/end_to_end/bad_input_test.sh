@@ -74,6 +74,22 @@ mkdir -p foreign && echo precious > foreign/file
 refuses "no earlier run made it" workflow clinical --output foreign
 [ "$(cat foreign/file)" = precious ] || { echo "FAILED: a foreign directory was changed"; faults=$((faults + 1)); }
 
+refuses "byte 1 (0xff) is not UTF-8: give the text" classify nowhere --text "$(printf '\xff\xfe')"
+refuses "it is empty: give a text" classify nowhere --text " "
+refuses "no such model directory: check the path" info nowhere
+refuses "No such file or directory: check the path" split --data nosuch.jsonl --output out
+echo "text,label" > header.csv
+refuses "a line of names and no record" split --data header.csv --output out
+for option in label id; do
+  refuses "no record has the field .*nix.*(--$option-field)" split --data all_classes.jsonl --$option-field nix --output out
+done
+refuses 'no .*"nix' split --data all_classes.jsonl --text-field nix --output out
+{ echo '{"text": "a", "target": "b"}'; echo '{"text": "c", "target": " "}'; } > pairs.jsonl
+refuses 'line 2: \\*"target\\*" is empty' train --task translate --data pairs.jsonl --set model.architecture=marian --output out
+status=0
+"$attune" split --data - --output out <&- > stdout.txt 2> stderr.txt || status=$?
+{ [ $status = 1 ] && grep -q "standard input" stderr.txt && ! grep -q "/dev/stdin" stderr.txt; } || { cat stderr.txt; faults=$((faults + 1)); }
+
 # A full and a read-only disk: on a small tmpfs, where one may be mounted.
 mkdir disk
 if mount -t tmpfs -o size=64k none disk 2> /dev/null; then

@@ -57,6 +57,19 @@ has all.jsonl '"chunks":'
 tail -n 1 split/test.jsonl | "$attune" classify run/model --input - --json --quiet --threads 1 > alone.jsonl
 [ "$(cat alone.jsonl)" = "$(tail -n 1 all.jsonl)" ] || fail "a document alone got another answer than among others"
 grep -q '^{"id":[0-9]' alone.jsonl || fail "the id is no number any more"
+# Numbers come back as they were written, and two documents of one id are told.
+printf '{"id":%s,"text":"fracture"}\n' 1e5 1.10 12345678901234567890123 7 7 | "$attune" classify run/model --input - --json > ids.jsonl 2> ids.txt
+[ "$(sed 's/^{"id":\([^,]*\),.*/\1/' ids.jsonl | tr '\n' ' ')" = "1e5 1.10 12345678901234567890123 7 7 " ] || fail "ids were changed"
+has ids.txt 'lines 4 and 5 have the same id'
+# What a line of ids holds that the model cannot read names the line.
+forward_refuses() {
+  printf '{"ids":[1]}\n\n%s\n' "$2" > ids.jsonl
+  "$attune" forward run/model --input ids.jsonl --output ids.safetensors 2> ids.txt && fail "forward read $2"
+  has ids.txt "line 3: .*$1"
+}
+forward_refuses "holds 9999 at place 2" '{"ids":[1,9999]}'
+forward_refuses "decoder_ids" '{"ids":[1],"decoder_ids":[1]}'
+forward_refuses "holds 33 tokens, and the model takes 32: shorten it" "{\"ids\":[$(seq -s, 33)]}"
 "$attune" evaluate run/model --data split/test.jsonl --by source --output evaluation --quiet > evaluate.txt
 has evaluate.txt "source: s1"
 for file in evaluation.json predictions.jsonl report.html; do [ -s evaluation/$file ] || fail "no evaluation/$file"; done

@@ -42,11 +42,12 @@ struct Enough {};
 
 }  // namespace
 
-std::vector<Example> read_examples(const Path& path) {
+std::vector<Example> read_examples(const Path& path, std::vector<std::int64_t>* lines) {
   std::vector<Example> examples;
   for_each_line(path, [&](std::int64_t number, std::string_view line) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
     examples.push_back(parse_example(line, fmt::format("{}: line {}", path.string(), number)));
+    if (lines) lines->push_back(number);
   });
   check(!examples.empty(), "reading {}: it holds no line of ids", path.string());
   return examples;

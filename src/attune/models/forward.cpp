@@ -46,6 +46,21 @@ class Collector : public Observer {
 
 }  // namespace
 
+void check_example(const ModelFacts& facts, const Example& example) {
+  auto check_ids = [&](const char* key, const std::vector<std::int64_t>& ids) {
+    check(!facts.longest || static_cast<std::int64_t>(ids.size()) <= *facts.longest,
+          "\"{}\" holds {} tokens, and the model takes {}: shorten it", key, ids.size(), facts.longest.value_or(0));
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      check(ids[i] < facts.vocab_size,
+            "\"{}\" holds {} at place {}, and the model's vocabulary ends at {}: was another tokenizer used?", key,
+            ids[i], i + 1, facts.vocab_size - 1);
+  };
+  for (const auto& chunk : example.chunks) check_ids("ids", chunk);
+  check(example.decoder_ids.empty() || facts.head == HeadKind::sequence_to_sequence,
+        "\"decoder_ids\" is for an encoder-decoder, and this {} model is none: leave it out", facts.model_type);
+  check_ids("decoder_ids", example.decoder_ids);
+}
+
 std::vector<NamedTensor> forward_examples(const Model& model, std::span<const Example> examples,
                                           const ForwardOptions& options) {
   std::vector<std::int64_t> numbers(examples.size());

@@ -14,6 +14,10 @@ struct ForwardOptions {
   bool gradients = false;  // needs labels and a trainable model
 };
 
+/// Throws Error where the model cannot read the example: an id beyond its vocabulary, too many tokens, or decoder_ids
+/// for a model that has no decoder beside an encoder.
+void check_example(const ModelFacts& facts, const Example& example);
+
 /// The model as a function, for comparing with any other program. All examples are one ragged batch. Returns, f32, I
 /// the example's number from 0: I/logits (where the model has a head), I/last_hidden_state, I/hidden_states/L,
 /// I/attentions/L [heads, queries, keys] (for encoder-decoders I/encoder_hidden_states/L, I/decoder_hidden_states/L,

@@ -9,6 +9,7 @@
 #include "attune/base/error.h"
 #include "attune/data/example_file.h"
 #include "attune/evaluate/classification.h"
+#include "attune/models/forward.h"
 #include "attune/tasks/classify.h"
 
 namespace attune {
@@ -20,6 +21,9 @@ const std::string& target_of(const Document& document, const RunConfig& config, 
   check(found != document.fields.end(),
         "{}: line {} has no \"{}\": a translation needs a text and its target (data.target_field)", source,
         document.line, config.data.target_field);
+  check(found->second.find_first_not_of(" \t\r\n\f\v") != std::string::npos,
+        "{}: line {}: \"{}\" is empty: write a target, or leave the pair out", source, document.line,
+        config.data.target_field);
   return found->second;
 }
 
@@ -132,6 +136,12 @@ std::unique_ptr<TrainingSet> translation_set(const std::vector<Document>& docume
   return std::make_unique<FixedSet>(std::move(examples));
 }
 
+void check_examples(const std::string& part, const std::vector<Example>& examples, const Bundle& bundle) {
+  if (!bundle.model) return;  // nothing to check against
+  for (std::size_t i = 0; i < examples.size(); ++i)
+    within(part + " example " + std::to_string(i + 1), [&] { check_example(bundle.model->facts(), examples[i]); });
+}
+
 /// Of the run file, or by how many examples there are of each class.
 std::vector<double> class_weights_of(const RunConfig& config, const TrainingSet& examples, std::size_t classes) {
   using Balance = RunConfig::ClassBalance;
@@ -172,6 +182,9 @@ RunFiles read_run_files(const RunConfig& config) {
     format.labels = config.task == TrainTask::classify ? Labels::nullable : Labels::optional;
     if (!validation.empty()) files.validation = read_documents(validation, format);
     if (config.task == TrainTask::classify) check_labels(files, train, validation);
+    if (config.task == TrainTask::translate)
+      for (const Documents* documents : {&files.train, &files.validation})
+        for (const Document& d : documents->items) target_of(d, config, documents->source);
   }
   auto trained = static_cast<std::int64_t>(files.in_ids ? files.train_examples.size() : files.train.items.size());
   files.lineage.push_back({"train", train.filename().string(), sha256_of_file(train), trained});
@@ -195,6 +208,8 @@ std::vector<std::string_view> training_texts(const RunFiles& files, const RunCon
 TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bundle& bundle, const Run& run) {
   run.report({.doing = "reading texts", .done = 0, .total = 0, .unit = "documents", .detail = ""});
   if (files.in_ids) {
+    check_examples("training", files.train_examples, bundle);
+    check_examples("validation", files.validation_examples, bundle);
     TaskData data{std::make_unique<FixedSet>(files.train_examples), nullptr};
     if (!files.validation_examples.empty()) data.validation = std::make_unique<FixedSet>(files.validation_examples);
     check(config.token_dropout == 0,

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "attune/base/error.h"
 #include "attune/bundle/bundle.h"
 #include "attune/cli/commands/commands.h"
 #include "attune/data/example_file.h"
@@ -15,8 +16,11 @@ struct ForwardArguments {
 };
 
 int run_forward(const ForwardArguments& a) {
-  std::vector<Example> examples = read_examples(a.input);
+  std::vector<std::int64_t> lines;
+  std::vector<Example> examples = read_examples(a.input, &lines);
   Bundle bundle = load_bundle(a.model, {.trainable = a.options.gradients, .head = {}, .dropout = {}, .labels = {}});
+  for (std::size_t i = 0; i < examples.size(); ++i)
+    within(fmt::format("{}: line {}", a.input, lines[i]), [&] { check_example(bundle.model->facts(), examples[i]); });
   std::vector<NamedTensor> tensors = forward_examples(*bundle.model, examples, a.options);
   write_safetensors(a.output, tensors);
   fmt::print("{} tensors of {} lines in {}\n", tensors.size(), examples.size(), a.output);
