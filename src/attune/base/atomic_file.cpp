@@ -18,7 +18,11 @@ namespace attune {
 namespace {
 
 [[noreturn]] void fail_writing(const Path& path, int code) {
-  fail("writing {}: {}", path.string(), std::strerror(code));
+  const char* advice = code == ENOENT || code == ENOTDIR ? ": does its directory exist?"
+                       : code == ENOSPC                  ? ": free some, or write elsewhere"
+                       : code == EACCES || code == EROFS ? ": write where you may, or ask for the right to"
+                                                         : "";
+  fail("writing {}: {}{}", path.string(), std::strerror(code), advice);
 }
 
 /// Removes what writers of `path` that were killed left behind: their names hold their process's number.

@@ -44,7 +44,13 @@ class Reader {
   bool ordinary() const { return S_ISREG(status_.st_mode); }
   int descriptor() const { return descriptor_; }
 
-  [[noreturn]] void fault() const { fail("reading {}: {}", path_.string(), std::strerror(errno)); }
+  [[noreturn]] void fault() const {
+    const int code = errno;
+    const char* advice = code == ENOENT || code == ENOTDIR ? ": check the path"
+                         : code == EACCES                  ? ": ask for the right to read it"
+                                                           : "";
+    fail("reading {}: {}{}", path_.string(), std::strerror(code), advice);
+  }
 
  private:
   Path path_;

@@ -125,7 +125,9 @@ std::vector<std::string> labels_of(const Json& config, const std::string& source
 }
 
 Bundle load_bundle(const Path& directory, const LoadOptions& options) {
-  check(std::filesystem::is_directory(directory), "{}: there is no such model directory", directory.string());
+  check(std::filesystem::is_directory(directory),
+        "{}: there is no such model directory: check the path (`attune train` writes a model as RUN/model)",
+        directory.string());
   Bundle bundle;
   bundle.path = directory;
   Path config_file = directory / "config.json";

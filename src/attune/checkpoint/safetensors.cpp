@@ -251,20 +251,20 @@ void check_names(const std::vector<NamedTensor>& sorted) {
 }  // namespace
 
 void write_safetensors(const Path& path, std::vector<NamedTensor> tensors, const Metadata& metadata) {
-  within("writing " + path.string(), [&] {
+  std::string header = within("writing " + path.string(), [&] {
     check_names(tensors);
     std::ranges::sort(tensors, [](const NamedTensor& a, const NamedTensor& b) {
       return std::pair(type_rank(a.tensor.dtype()), std::string_view(a.name)) <
              std::pair(type_rank(b.tensor.dtype()), std::string_view(b.name));
     });
-    std::string header = header_text(tensors, metadata);
-    AtomicFile file(path);
-    std::uint64_t length = header.size();
-    file.write(std::as_bytes(std::span(&length, 1)));
-    file.write(header);
-    for (const NamedTensor& one : tensors) file.write(bytes_of(one.tensor.contiguous()));
-    file.commit();
+    return header_text(tensors, metadata);
   });
+  AtomicFile file(path);  // names the file in its errors itself
+  std::uint64_t length = header.size();
+  file.write(std::as_bytes(std::span(&length, 1)));
+  file.write(header);
+  for (const NamedTensor& one : tensors) file.write(bytes_of(one.tensor.contiguous()));
+  file.commit();
 }
 
 }  // namespace attune

@@ -19,8 +19,9 @@ void check_finite(const ScoreTable& table, const std::string& what) {
   check(table.rows() * table.width == static_cast<std::int64_t>(table.values.size()),
         "{}: {} values do not fill rows of {}", what, table.values.size(), table.width);
   for (std::size_t i = 0; i < table.values.size(); ++i)
-    check(std::isfinite(table.values[i]), "{}: document {} has a score that is not finite ({})", what,
-          static_cast<std::int64_t>(i) / table.width, table.values[i]);
+    check(std::isfinite(table.values[i]),
+          "{}: document {} has a score that is not finite ({}): `attune verify MODEL` tells whether a weight is not",
+          what, static_cast<std::int64_t>(i) / table.width, table.values[i]);
 }
 
 void check_truth(const ScoreTable& table, std::span<const int> truth, const std::string& what) {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "attune/base/log.h"
@@ -20,32 +21,31 @@ struct TranslateArguments {
   TranslationOptions options;
 };
 
-Json result_of(const Document& document, const Translation& one) {
+Json result_of(const Translation& one) {
   Json alignment = Json::array();
   for (auto [source, target] : one.alignment) alignment.push_back({source, target});
-  return {{"id", id_of(document)},
-          {"text", one.text},
-          {"score", one.score},
-          {"alignment", alignment},
-          {"finish_reason", name_of(one.reason)},
-          {"tokens", one.tokens},
-          {"generated_tokens", one.generated_tokens}};
+  return {{"text", one.text},       {"score", one.score},
+          {"alignment", alignment}, {"finish_reason", name_of(one.reason)},
+          {"tokens", one.tokens},   {"generated_tokens", one.generated_tokens}};
 }
 
 int run_translate(const TranslateArguments& a, const Session& session) {
   Documents documents = read_input(a.input);
   Output out(a.output);
   Bundle bundle = load_bundle(a.model);
+  // The first of a model's positions is the start token's.
+  const std::int64_t bound = bundle.model->facts().longest.value_or(std::numeric_limits<std::int64_t>::max()) - 1;
   std::vector<Translation> translations = translate(bundle, texts_of(documents), a.options, session.run);
   for (std::size_t i = 0; i < translations.size(); ++i) {
     const Translation& one = translations[i];
     if (a.output.json)
-      out.record(result_of(documents.items[i], one));
+      out.record(documents.items[i], result_of(one));
     else
       out.line(one.text);
     if (one.reason == FinishReason::length)
-      log_warning(fmt::format("{}: the translation ends after {} tokens, unfinished: --max-tokens sets how many",
-                              documents.items[i].id, one.generated_tokens));
+      log_warning(fmt::format(
+          "{}: the translation ends after {} tokens, unfinished: {}", documents.items[i].id, one.generated_tokens,
+          one.generated_tokens < bound ? "--max-tokens sets how many" : "this model writes no more: divide the text"));
   }
   out.finish();
   return 0;
