@@ -136,45 +136,40 @@ CalibrationFigures calibration_figures(const ScoreTable& probabilities, std::spa
   return out;
 }
 
-TemperatureFit fit_temperature(const ScoreTable& logits, std::span<const int> truth, int bins) {
+TemperatureFit fit_temperature(const ScoreTable& logits, std::span<const int> truth, Sharpening sharpening) {
   check_finite(logits, "fitting the temperature");
   check_truth(logits, truth, "fitting the temperature");
   check(!truth.empty(), "fitting the temperature: there is no validation document");
   TemperatureFit out;
-  out.before = calibration_figures(softmax(logits), truth, bins);
+  out.before = out.after = calibration_figures(softmax(logits), truth);
+  out.kept_identity = true;
   if (logits.width == 1) {
-    out.after = out.before;
-    out.kept_identity = true;
     out.reason = "there is one class only, so there is nothing to calibrate";
     return out;
   }
   out.fitted_temperature = 1 / best_inverse_temperature(logits, truth);
-  out.after = calibration_figures(softmax(logits, out.fitted_temperature), truth, bins);
-  if (out.fitted_temperature < 1) {
-    out.kept_identity = true;
-    out.reason = fmt::format(
-        "temperature {:.3f} would have made the model surer than it is by itself, on the word of documents like those "
-        "it "
-        "learned from, so the scores are left as they are",
-        out.fitted_temperature);
-    out.after = out.before;
-    return out;
-  }
-  const bool nll_worse = out.after.nll > out.before.nll, ece_worse = out.after.ece > out.before.ece;
+  const CalibrationFigures fitted = calibration_figures(softmax(logits, out.fitted_temperature), truth);
+  const bool nll_worse = fitted.nll > out.before.nll, ece_worse = fitted.ece > out.before.ece;
   if (nll_worse || ece_worse) {
-    out.kept_identity = true;
     out.reason = fmt::format(
         "temperature {:.3f} would have changed the validation {} from {:.4f} to {:.4f}, so the scores are left as they "
         "are",
         out.fitted_temperature, ece_worse ? "ECE" : "NLL", ece_worse ? out.before.ece : out.before.nll,
-        ece_worse ? out.after.ece : out.after.nll);
-    out.after = out.before;
-    return out;
+        ece_worse ? fitted.ece : fitted.nll);
+  } else if (out.fitted_temperature < 1 && sharpening == Sharpening::refused) {
+    out.reason = fmt::format(
+        "temperature {:.3f} would have made the model surer than it is by itself, which is wrong for documents "
+        "stranger "
+        "than these, so the scores are left as they are",
+        out.fitted_temperature);
+  } else {
+    out.kept_identity = false;
+    out.temperature = out.fitted_temperature;
+    out.after = fitted;
+    out.reason = fmt::format(
+        "temperature {:.3f} lowers the validation NLL from {:.4f} to {:.4f} and the ECE from {:.4f} to {:.4f}",
+        out.temperature, out.before.nll, out.after.nll, out.before.ece, out.after.ece);
   }
-  out.temperature = out.fitted_temperature;
-  out.reason = fmt::format(
-      "temperature {:.3f} lowers the validation NLL from {:.4f} to {:.4f} and the ECE from {:.4f} to {:.4f}",
-      out.temperature, out.before.nll, out.after.nll, out.before.ece, out.after.ece);
   return out;
 }
 

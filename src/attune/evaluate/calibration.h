@@ -48,12 +48,16 @@ struct TemperatureFit {
   CalibrationFigures before, after;  // with temperature 1; with `temperature`
 };
 
+/// Whether a temperature below 1, which raises the confidence, may be used.
+enum class Sharpening { refused, allowed };
+
 /// Fits on validation logits [documents, classes]. In b = 1 / temperature the negative log-likelihood is convex, so
 /// there is one lowest point; it is found by Newton steps kept inside a shrinking bracket. Then checks that it did not
 /// make things worse: temperature 1 is kept, and `reason` says so, where the NLL or the ECE rose against it, and where
-/// the fitted one is below 1. That one would raise the confidence; validation documents resemble the training ones more
-/// than those to come do, on which it then makes things worse (docs/classify.md has figures).
+/// the fitted one is below 1, unless that is allowed. Such a one raises the confidence: right for documents like the
+/// validation ones, wrong for stranger ones (docs/classify.md has figures).
 /// Throws Error as above.
-TemperatureFit fit_temperature(const ScoreTable& logits, std::span<const int> truth, int bins = calibration_bins);
+TemperatureFit fit_temperature(const ScoreTable& logits, std::span<const int> truth,
+                               Sharpening sharpening = Sharpening::refused);
 
 }  // namespace attune::evaluate

@@ -152,7 +152,7 @@ CalibrationContract calibrate(const CalibrationData& data, const CalibrationOpti
   }
   check(!truth.empty(), "calibrating: none of the {} documents has a category", data.truth.size());
 
-  const TemperatureFit fit = fit_temperature(logits, truth);
+  const TemperatureFit fit = fit_temperature(logits, truth, options.sharpening);
   CalibrationContract out;
   out.temperature = fit.temperature, out.fitted_temperature = fit.fitted_temperature;
   out.kept_identity = fit.kept_identity, out.temperature_reason = fit.reason;

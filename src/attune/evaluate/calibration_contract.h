@@ -55,6 +55,7 @@ struct CalibrationData {
 
 struct CalibrationOptions {
   ThresholdOptions threshold = {};
+  Sharpening sharpening = Sharpening::refused;
   double known_share = 0.95;  // see novelty_threshold
   NoveltyMethod novelty_method = NoveltyMethod::mahalanobis;
   int neighbours = 0;

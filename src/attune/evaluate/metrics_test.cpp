@@ -114,6 +114,9 @@ TEST(Temperature, IdentityIsKeptWhereItWouldMakeTheModelSurer) {
   EXPECT_EQ(fit.temperature, 1);
   EXPECT_TRUE(fit.kept_identity);
   EXPECT_NE(fit.reason.find("surer than it is by itself"), std::string::npos);
+  const TemperatureFit allowed = fit_temperature(logits, std::vector<int>{0, 0, 1, 1}, Sharpening::allowed);
+  EXPECT_EQ(allowed.temperature, fit.fitted_temperature);
+  EXPECT_LT(allowed.after.nll, fit.before.nll);
 }
 
 TEST(Temperature, StaysWithinItsLimitsWhereEverythingIsRightOrWrong) {

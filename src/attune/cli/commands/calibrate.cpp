@@ -14,6 +14,7 @@ namespace {
 struct CalibrateArguments {
   std::string model, data;
   std::optional<std::string> train;
+  bool sharpen = false;
   evaluate::CalibrationOptions options;
   DocumentFormat format;
 };
@@ -41,7 +42,9 @@ int run_calibrate(const CalibrateArguments& a, const Session& session) {
   CalibrationDocuments documents{
       .validation = validation, .hash = sha256_of_file(a.data), .training = a.train ? &training : nullptr};
   for (const std::string& warning : calibration_warnings(bundle, documents)) log_warning(warning);
-  calibrate_bundle(bundle, documents, a.options, session.run);
+  evaluate::CalibrationOptions options = a.options;
+  if (a.sharpen) options.sharpening = evaluate::Sharpening::allowed;
+  calibrate_bundle(bundle, documents, options, session.run);
   bundle.contract.evaluation = JsonValue();  // measured with the calibration that this one replaces
   save_contract(bundle);
   print_contract(*bundle.contract.calibration);
@@ -60,6 +63,10 @@ Command calibrate_command() {
             arguments.required("--data", a->data, "labelled documents; a null label: a document of no category");
             arguments.option("--target-error", a->options.threshold.target_error,
                              "error to keep to among documents answered automatically");
+            arguments.flag(
+                "--sharpen", a->sharpen,
+                "allow a temperature below 1, which raises the confidence: where new documents come from the "
+                "same places as these");
             arguments.option("--train", a->train, "the training documents, to fit the novelty score on");
             arguments.option("--text-field", a->format.text_field, "the field that holds the text");
             arguments.option("--label-field", a->format.label_field, "the field that holds the label");
