@@ -146,8 +146,7 @@ class BeamSearch {
 
   std::vector<BeamResult> all(const Run& run) {
     while (enter(), !active_.empty()) {
-      if (run.cancelled()) throw Cancelled("stopped: no result was written");
-      step();
+      step(run);
       std::erase_if(active_, [&](const Active& a) {
         if (a.search.done()) results_[a.number] = a.search.best();
         return a.search.done();
@@ -183,7 +182,12 @@ class BeamSearch {
                                                  : Search(options_, decoder_.begin(), entering[i])});
   }
 
-  void step() {
+  static void heed(const Run& run) {
+    if (run.cancelled()) throw Cancelled("stopped: no result was written");
+  }
+
+  void step(const Run& run) {
+    heed(run);
     std::vector<Decoder::Sequence> sequences;
     std::vector<std::vector<std::int64_t>> tokens;
     for (const Active& a : active_)
@@ -192,11 +196,13 @@ class BeamSearch {
         tokens.push_back(a.search.next_tokens(beam));
       }
     Tensor logits = decoder_.step(sequences, tokens);  // [beams of all searches, vocabulary]
+    heed(run);                                         // with many beams a step takes seconds
     forbid(logits);
     Tensor log_probabilities = log_softmax(logits);
     const auto width = static_cast<std::size_t>(logits.dim(1));
     std::size_t row = 0;
     for (Active& a : active_) {
+      heed(run);
       const std::size_t rows = a.search.running().size();
       std::vector<float> values;
       std::span<const float> all = log_probabilities.values<float>().subspan(row * width, rows * width);
@@ -230,7 +236,7 @@ class BeamSearch {
 
 std::vector<BeamResult> beam_search(const Model& model, const std::vector<std::vector<std::int64_t>>& inputs,
                                     const BeamOptions& options, const Run& run) {
-  check(options.beams >= 1, "{} beams: give 1 or more", options.beams);
+  check(options.beams >= 1 && options.beams <= most_beams, "num-beams is {}: give 1 to {}", options.beams, most_beams);
   check(options.max_tokens >= 1, "max-tokens is {}: give 1 or more", options.max_tokens);
   check(std::isfinite(options.length_penalty), "the length penalty is not a number");
   check(model.facts().head != HeadKind::sequence_to_sequence || model.facts().decoder_start_token_id.has_value(),

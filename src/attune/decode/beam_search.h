@@ -8,8 +8,12 @@
 
 namespace attune {
 
+/// Beyond, a search only grows slower and its cache larger: translations get worse from some tens on (Koehn & Knowles
+/// 2017, "Six challenges for neural machine translation", section 3.6).
+inline constexpr std::int64_t most_beams = 1000;
+
 struct BeamOptions {
-  std::int64_t beams = 4;                   // 1: greedy
+  std::int64_t beams = 4;                   // 1: greedy; at most most_beams
   double length_penalty = 1;                // scores are divided by length^penalty
   std::int64_t max_tokens = 512;            // of each result, its end token included
   std::int64_t longest = 0;                 // tokens that the decoder may hold, a causal prompt included; 0: no bound

@@ -272,8 +272,35 @@ TEST(BeamSearch, SaysWhatIsWrong) {
   EXPECT_THROW(beam_search(*model, {Ids{}}, {}, {}), Error);
   EXPECT_THROW(beam_search(*model, {{4}}, {.beams = 0}, {}), Error);
   EXPECT_THROW(beam_search(*model, {{39}}, {}, {}), Error);
+  for (std::int64_t beams : {most_beams + 1, std::int64_t{1} << 60}) try {
+      beam_search(*model, {{4}}, {.beams = beams}, {});
+      ADD_FAILURE() << beams;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("give 1 to 1000"), std::string::npos) << error.what();
+    }
   std::atomic<bool> cancel = true;
   EXPECT_THROW(beam_search(*model, {{4}}, {}, {.progress = {}, .cancel = &cancel}), Cancelled);
+}
+
+TEST(BeamSearch, StopsAmongEndlessTextsOfManyBeams) {
+  auto model = open("marian_scaled");
+  std::atomic<bool> cancel = false;
+  std::int64_t steps = 0;
+  attune::Run run{.progress = [&](const Progress&) { cancel = ++steps == 3; }, .cancel = &cancel};
+  BeamOptions options{.beams = most_beams, .max_tokens = std::int64_t{1} << 60, .stop_ids = {}};
+  EXPECT_THROW(beam_search(*model, {{4, 5}}, options, run), Cancelled);
+  EXPECT_EQ(steps, 3);
+}
+
+TEST(Generate, StopsInAnEndlessText) {
+  auto model = open("llama_tied_biased");
+  std::atomic<bool> cancel = false;
+  std::int64_t tokens = 0;
+  GenerateOptions options{.max_tokens = std::int64_t{1} << 60, .stop_ids = {}, .sampling = {.temperature = 1}};
+  EXPECT_THROW(generate(*model, {{4, 5}}, options, {.progress = {}, .cancel = &cancel},
+                        [&](std::int64_t, std::int64_t) { return cancel = ++tokens == 3, true; }),
+               Cancelled);
+  EXPECT_EQ(tokens, 3);
 }
 
 TEST(Alignment, EachWrittenTokenHasOneOfTheSource) {

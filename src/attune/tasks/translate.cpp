@@ -132,6 +132,7 @@ std::vector<Translation> translate(const Bundle& bundle, std::span<const std::st
   std::vector<BeamResult> found = beam_search(*bundle.model, ids, beams, run);
   std::vector<Translation> translations;
   for (std::size_t begin = 0; begin < found.size(); begin += aligned_together) {
+    if (run.cancelled()) throw Cancelled("stopped: no result was written");
     const std::size_t end = std::min(found.size(), begin + aligned_together);
     std::vector<Ids> read(ids.begin() + static_cast<std::ptrdiff_t>(begin),
                           ids.begin() + static_cast<std::ptrdiff_t>(end));
