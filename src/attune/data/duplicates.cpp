@@ -130,12 +130,13 @@ class Search {
  public:
   Search(std::span<const std::string_view> texts, const DuplicateRule& rule,
          const std::function<bool(std::int64_t, std::int64_t)>& wanted,
-         const std::function<void(const DuplicatePair&)>& found)
-      : rule_(rule), wanted_(wanted), found_(found), shingles_(texts.size()) {
+         const std::function<void(const DuplicatePair&)>& found, const Run& run)
+      : rule_(rule), wanted_(wanted), found_(found), run_(run), shingles_(texts.size()) {
     parallel(static_cast<std::int64_t>(texts.size()), 64, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i)
+      for (std::int64_t i = begin; i < end && !run_.cancelled(); ++i)
         shingles_[static_cast<std::size_t>(i)] = shingles_of(texts[static_cast<std::size_t>(i)], rule_.shingle_words);
     });
+    heed();
   }
 
   void run() {
@@ -148,7 +149,7 @@ class Search {
       for (std::size_t begin = 0; begin < bucketed.size();) {
         std::size_t end = begin + 1;
         while (end < bucketed.size() && bucketed[end].first == bucketed[begin].first) ++end;
-        for (std::size_t i = begin; i < end; ++i)
+        for (std::size_t i = begin; i < end; ++i, heed())
           for (std::size_t j = begin; j < i; ++j) compare(bucketed[j].second, bucketed[i].second, band);
         begin = end;
       }
@@ -156,6 +157,10 @@ class Search {
   }
 
  private:
+  void heed() const {
+    if (run_.cancelled()) throw Cancelled("stopped while looking for duplicates: nothing was written");
+  }
+
   void exact() {
     std::vector<std::size_t> order(shingles_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -167,6 +172,7 @@ class Search {
       distinct_.push_back(order[begin]);
       std::size_t end = begin + 1;
       for (; end < order.size() && shingles_[order[end]] == shingles_[order[begin]]; ++end) {
+        heed();
         auto a = static_cast<std::int64_t>(order[begin]), b = static_cast<std::int64_t>(order[end]);
         if (wanted_(a, b)) found_({a, b, 1.0});
       }
@@ -180,11 +186,12 @@ class Search {
     signatures_.resize(distinct_.size());
     keys_.resize(distinct_.size());
     parallel(static_cast<std::int64_t>(distinct_.size()), 64, [&](std::int64_t begin, std::int64_t end) {
-      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end) && !run_.cancelled(); ++i) {
         signatures_[i] = functions(shingles_[distinct_[i]]);
         for (std::size_t band = 0; band < bands; ++band) keys_[i][band] = band_key(signatures_[i], band);
       }
     });
+    heed();
   }
 
   void compare(std::size_t i, std::size_t j, std::size_t band) {
@@ -199,6 +206,7 @@ class Search {
   const DuplicateRule& rule_;
   const std::function<bool(std::int64_t, std::int64_t)>& wanted_;
   const std::function<void(const DuplicatePair&)>& found_;
+  const Run& run_;
   std::vector<Shingles> shingles_;
   std::vector<std::size_t> distinct_;  // texts, each standing for its exact duplicates; in order
   std::vector<Signature> signatures_;  // of distinct_
@@ -209,11 +217,11 @@ class Search {
 
 void find_duplicates(std::span<const std::string_view> texts, const DuplicateRule& rule,
                      const std::function<bool(std::int64_t, std::int64_t)>& wanted,
-                     const std::function<void(const DuplicatePair&)>& found) {
+                     const std::function<void(const DuplicatePair&)>& found, const Run& run) {
   check(rule.threshold > 0 && rule.threshold <= 1,
         "finding duplicates: the threshold must be above 0 and at most 1, got {}", rule.threshold);
   check(rule.shingle_words >= 1, "finding duplicates: a shingle has at least one word, got {}", rule.shingle_words);
-  Search(texts, rule, wanted, found).run();
+  Search(texts, rule, wanted, found, run).run();
 }
 
 double jaccard_of(std::string_view a, std::string_view b, int shingle_words) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "attune/base/run.h"
+
 namespace attune {
 
 /// When two texts count as copies of one another. A text is the set of its shingles: every run of `shingle_words`
@@ -29,10 +31,11 @@ struct DuplicatePair {
 /// by their true Jaccard index. The result is the same on every run and for any number of threads.
 ///
 /// `wanted(a, b)` is asked before the comparison; `found` gets each pair at most once. Of a set of exact duplicates
-/// only the first is compared with other texts, and each other one is paired with the first.
+/// only the first is compared with other texts, and each other one is paired with the first. Throws Cancelled where the
+/// run is stopped.
 void find_duplicates(std::span<const std::string_view> texts, const DuplicateRule& rule,
                      const std::function<bool(std::int64_t, std::int64_t)>& wanted,
-                     const std::function<void(const DuplicatePair&)>& found);
+                     const std::function<void(const DuplicatePair&)>& found, const Run& run = {});
 
 /// The Jaccard index of two texts' shingles.
 double jaccard_of(std::string_view a, std::string_view b, int shingle_words);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
 #include <vector>
 
@@ -87,6 +88,19 @@ TEST(Duplicates, PairsThatAreNotWantedAreLeftOut) {
         pairs.insert({pair.a, pair.b});
       });
   EXPECT_EQ(pairs, (Pairs{{0, 2}}));
+}
+
+TEST(Duplicates, TheSearchStopsWhenItIsAskedTo) {
+  RandomStream random(RandomKey{7});
+  std::vector<std::string> texts(300, words(random, 40));  // copies but for a word: a bucket of all pairs
+  for (std::size_t i = 0; i < texts.size(); ++i) texts[i] += " w" + std::to_string(i);
+  std::vector<std::string_view> views(texts.begin(), texts.end());
+  std::atomic<bool> cancel = false;
+  std::int64_t found = 0;
+  auto note = [&](const DuplicatePair&) { cancel = ++found == 10; };
+  auto all = [](std::int64_t, std::int64_t) { return true; };
+  EXPECT_THROW(find_duplicates(views, {}, all, note, {.progress = {}, .cancel = &cancel}), Cancelled);
+  EXPECT_LT(found, 1000);
 }
 
 TEST(Duplicates, RulesOutOfRangeAreRefused) {

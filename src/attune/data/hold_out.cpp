@@ -56,8 +56,8 @@ struct Outcome {
 class Chooser {
  public:
   Chooser(std::span<const Document> documents, std::span<const std::int64_t> component, const SplitOptions& options,
-          const DocumentFormat& format)
-      : options_(options), component_(component) {
+          const DocumentFormat& format, const Run& run)
+      : options_(options), run_(run), component_(component) {
     for (const std::string& field : options.hold_out) columns_.push_back(column_of(documents, field, format));
     for (std::int64_t one : component) components_ = std::max(components_, one + 1);
     std::map<std::string_view, std::int32_t> labels;
@@ -97,6 +97,7 @@ class Chooser {
     Choice best = none();
     double best_score = no_score;
     auto consider = [&](const Choice& choice) {
+      heed();
       double score = evaluate(choice).score;
       bool better = score < best_score;
       if (better) best = choice, best_score = score;
@@ -118,6 +119,10 @@ class Chooser {
   }
 
  private:
+  void heed() const {
+    if (run_.cancelled()) throw Cancelled("stopped while choosing what to hold out: nothing was written");
+  }
+
   Choice none() const {
     Choice choice;
     for (const Column& column : columns_) choice.emplace_back(column.values.size(), 0);
@@ -226,7 +231,10 @@ class Chooser {
     random.shuffle(starts);
     if (starts.size() > most_candidates) starts.resize(most_candidates);
     std::vector<Choice> choices;
-    for (auto [field, value] : starts) choices.push_back(closure(field, value));
+    for (auto [field, value] : starts) {
+      heed();
+      choices.push_back(closure(field, value));
+    }
     return choices;
   }
 
@@ -259,6 +267,7 @@ class Chooser {
   }
 
   const SplitOptions& options_;
+  const Run& run_;
   std::span<const std::int64_t> component_;
   std::vector<Column> columns_;
   std::int64_t components_ = 0;
@@ -269,10 +278,10 @@ class Chooser {
 }  // namespace
 
 HeldOut hold_out(std::span<const Document> documents, std::span<const std::int64_t> component,
-                 const SplitOptions& options, const DocumentFormat& format) {
+                 const SplitOptions& options, const DocumentFormat& format, const Run& run) {
   check(options.hold_out_fraction > 0 && options.hold_out_fraction < 1,
         "holding out: the fraction must be between 0 and 1, got {}", options.hold_out_fraction);
-  Chooser chooser(documents, component, options, format);
+  Chooser chooser(documents, component, options, format, run);
   return options.held_out_values.empty() ? chooser.chosen() : chooser.given();
 }
 

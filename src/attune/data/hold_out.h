@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "attune/base/run.h"
 #include "attune/data/documents.h"
 
 namespace attune {
@@ -32,6 +33,6 @@ struct HeldOut {
 ///
 /// `component`: for each document the number of its component.
 HeldOut hold_out(std::span<const Document> documents, std::span<const std::int64_t> component,
-                 const SplitOptions& options, const DocumentFormat& format);
+                 const SplitOptions& options, const DocumentFormat& format, const Run& run = {});
 
 }  // namespace attune

@@ -15,8 +15,8 @@ constexpr std::size_t most_examples = 20;
 class LeakSearch {
  public:
   LeakSearch(std::span<const Document> documents, std::span<const Part> parts, const SplitOptions& options,
-             const DocumentFormat& format)
-      : documents_(documents), parts_(parts), options_(options), format_(format) {}
+             const DocumentFormat& format, const Run& run)
+      : documents_(documents), parts_(parts), options_(options), format_(format), run_(run) {}
 
   LeakReport run() {
     for (const std::string& field : options_.group_fields)
@@ -75,7 +75,8 @@ class LeakSearch {
           ++(exact ? report_.exact_duplicates : report_.near_duplicates);
           example({exact ? "exact duplicate" : "near duplicate", id(pair.a) + " and " + id(pair.b), part(pair.a),
                    part(pair.b)});
-        });
+        },
+        run_);
   }
 
   void example(Leak leak) {
@@ -86,6 +87,7 @@ class LeakSearch {
   std::span<const Part> parts_;
   const SplitOptions& options_;
   const DocumentFormat& format_;
+  const Run& run_;
   LeakReport report_;
 };
 
@@ -104,10 +106,10 @@ std::string LeakReport::text() const {
 }
 
 LeakReport check_leaks(std::span<const Document> documents, std::span<const Part> parts, const SplitOptions& options,
-                       const DocumentFormat& format) {
+                       const DocumentFormat& format, const Run& run) {
   check(documents.size() == parts.size(), "checking a split: {} documents, but {} parts", documents.size(),
         parts.size());
-  return LeakSearch(documents, parts, options, format).run();
+  return LeakSearch(documents, parts, options, format, run).run();
 }
 
 }  // namespace attune

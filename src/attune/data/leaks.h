@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attune/base/run.h"
 #include "attune/data/documents.h"
 #include "attune/data/part.h"
 
@@ -35,8 +36,9 @@ struct LeakReport {
 };
 
 /// Looks for leaks in a finished split from the documents and their parts alone, without what the splitting knew;
-/// dropped documents are nowhere. Pairs of duplicates are looked for over all documents.
+/// dropped documents are nowhere. Pairs of duplicates are looked for over all documents. Throws Cancelled where the run
+/// is stopped.
 LeakReport check_leaks(std::span<const Document> documents, std::span<const Part> parts, const SplitOptions& options,
-                       const DocumentFormat& format = {});
+                       const DocumentFormat& format = {}, const Run& run = {});
 
 }  // namespace attune

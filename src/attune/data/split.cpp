@@ -23,28 +23,39 @@ std::string listed(const std::vector<std::string>& fields, const char* between) 
 
 class Splitter {
  public:
-  Splitter(std::span<const Document> documents, const SplitOptions& options, const DocumentFormat& format)
-      : documents_(documents), options_(options), format_(format), components_(count()) {}
+  Splitter(std::span<const Document> documents, const SplitOptions& options, const DocumentFormat& format,
+           const Run& run)
+      : documents_(documents), options_(options), format_(format), run_(run), components_(count()) {}
 
   Split run() {
     check_options();
+    doing("looking for groups");
     join_groups();
+    doing("looking for duplicates");
     join_duplicates();
     component_ = components_.numbers();
     for (std::int64_t number : component_) split_.groups = std::max(split_.groups, number + 1);
     split_.parts.assign(documents_.size(), Part::dropped);
     why_.assign(documents_.size(), "");
+    doing("dividing documents");
     if (!options_.hold_out.empty()) separate();
     distribute();
     check_parts();
+    doing("looking for leaks");
     for (std::size_t i = 0; i < documents_.size(); ++i)
       if (split_.parts[i] == Part::dropped) split_.dropped.push_back({static_cast<std::int64_t>(i), why_[i]});
-    split_.leaks = check_leaks(documents_, split_.parts, options_, format_);
+    split_.leaks = check_leaks(documents_, split_.parts, options_, format_, run_);
     check(split_.leaks.clean(), "splitting: the parts leak into one another: {}", split_.leaks.text());
+    doing("done");
     return std::move(split_);
   }
 
  private:
+  void doing(const char* what) {
+    if (run_.cancelled()) throw Cancelled("splitting was stopped: nothing was written");
+    run_.report({.doing = "splitting", .done = stage_++, .total = stages, .unit = "stages", .detail = what});
+  }
+
   std::int64_t count() const { return static_cast<std::int64_t>(documents_.size()); }
 
   void check_options() const {
@@ -107,7 +118,8 @@ class Splitter {
         [&](const DuplicatePair& pair) {
           components_.join(pair.a, pair.b);
           ++split_.duplicate_pairs;
-        });
+        },
+        run_);
     std::int64_t largest = largest_component();
     check(2 * largest <= count(),
           "splitting: near duplicates (Jaccard index {} and more) tie {} of {} documents together, more than half: "
@@ -123,7 +135,7 @@ class Splitter {
   }
 
   void separate() {
-    HeldOut held = hold_out(documents_, component_, options_, format_);
+    HeldOut held = hold_out(documents_, component_, options_, format_, run_);
     for (std::size_t i = 0; i < documents_.size(); ++i) {
       bool side = held.unfamiliar[static_cast<std::size_t>(component_[i])] != 0;
       bool novel = held.novelty[i] == Novelty::novel;
@@ -210,6 +222,9 @@ class Splitter {
   std::span<const Document> documents_;
   const SplitOptions& options_;
   const DocumentFormat& format_;
+  const Run& run_;
+  static constexpr std::int64_t stages = 4;
+  std::int64_t stage_ = 0;
   Components components_;
   std::vector<std::int64_t> component_;
   std::vector<std::string> why_;  // a document is dropped; empty for the others
@@ -232,8 +247,9 @@ const std::string* value_of(const Document& document, const std::string& field, 
   return found == document.fields.end() ? nullptr : &found->second;
 }
 
-Split split_documents(std::span<const Document> documents, const SplitOptions& options, const DocumentFormat& format) {
-  return Splitter(documents, options, format).run();
+Split split_documents(std::span<const Document> documents, const SplitOptions& options, const DocumentFormat& format,
+                      const Run& run) {
+  return Splitter(documents, options, format, run).run();
 }
 
 }  // namespace attune

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attune/base/run.h"
 #include "attune/data/documents.h"
 #include "attune/data/duplicates.h"
 #include "attune/data/leaks.h"
@@ -71,9 +72,10 @@ struct Split {
 /// 5. The result is checked again from the documents (leaks.h).
 ///
 /// Throws Error where a component holds more than half of the documents (it names the fields, and hold_out as the way
-/// out), a part would be empty, a field is in no document, the fractions do not add up to 1, or a leak is found.
+/// out), a part would be empty, a field is in no document, the fractions do not add up to 1, or a leak is found;
+/// Cancelled where the run is stopped.
 Split split_documents(std::span<const Document> documents, const SplitOptions& options,
-                      const DocumentFormat& format = {});
+                      const DocumentFormat& format = {}, const Run& run = {});
 
 /// A document's value of a field, or nullptr: "label" by the format's name is its label.
 const std::string* value_of(const Document& document, const std::string& field, const DocumentFormat& format);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 #include "attune/base/error.h"
@@ -286,6 +287,21 @@ TEST(Split, OptionsThatCannotBeMetAreRefused) {
   expect({}, "too few");
   documents.clear();
   expect({}, "there is no document");
+}
+
+TEST(Split, StopsAtEveryStage) {
+  auto documents = clinical(30, 1);
+  std::vector<std::string> stages;
+  attune::Run noting{.progress = [&](const Progress& now) { stages.push_back(now.detail); }, .cancel = nullptr};
+  SplitOptions options{.group_fields = {"patient"}, .hold_out = {"source"}};
+  split_documents(documents, options, {}, noting);
+  ASSERT_EQ(stages.size(), 5u);
+  stages.pop_back();  // done
+  for (const std::string& stage : stages) {
+    std::atomic<bool> cancel = false;
+    attune::Run stopping{.progress = [&](const Progress& now) { cancel = now.detail == stage; }, .cancel = &cancel};
+    EXPECT_THROW(split_documents(documents, options, {}, stopping), Cancelled) << stage;
+  }
 }
 
 TEST(Split, PartsMayBeLeftOut) {

@@ -75,7 +75,8 @@ int run_split(const SplitArguments& a, const Session& session) {
     log_warning(
         "no --group: documents that belong together (of one patient, one author) may be in training and in test");
   Documents documents = read_data(a.data, a.format);
-  Split split = split_documents(documents.items, options, a.format);
+  Split split = split_documents(documents.items, options, a.format, session.run);
+  if (session.run.cancelled()) throw Cancelled("split: stopped, nothing was written");
   write_split(a.output, documents, split, options, a.format);
   for (const std::string& warning : split.warnings) log_warning(warning);
   print_parts(documents, split);
