@@ -35,6 +35,14 @@ struct AttentionCase {
   }
 };
 
+std::vector<AttentionCase> cases() {
+  std::vector<AttentionCase> all;
+  for (std::int64_t tokens : {512, 2048, 8192})
+    for (const AttentionMask& mask : {causal(), bidirectional()})
+      for (bool backward : {false, true}) all.push_back({tokens, mask, backward});
+  return all;
+}
+
 Tensor random_heads(std::int64_t tokens, std::string_view site) {
   RandomStream random(RandomKey{.seed = 1}.at(site));
   std::vector<float> values(static_cast<std::size_t>(tokens * heads * head_dim));
@@ -61,20 +69,22 @@ double seconds_of(const AttentionCase& one) {
 
 }  // namespace
 
+std::vector<std::string> attention_names() {
+  std::vector<std::string> names;
+  for (const AttentionCase& one : cases()) names.push_back(one.name());
+  return names;
+}
+
 void attention(const Report& report, const Run& run) {
   ThreadsRestored restored;
   for (int threads : std::set<int>{1, restored.before}) {
     set_num_threads(threads);
     const double limit = kernels::multiply_add_rate();
-    for (std::int64_t tokens : {512, 2048, 8192})
-      for (const AttentionMask& mask : {causal(), bidirectional()})
-        for (bool backward : {false, true}) {
-          if (run.cancelled()) throw Cancelled("bench attention: stopped");
-          const AttentionCase one{tokens, mask, backward};
-          if (!report.wants(one.name())) continue;
-          report(
-              {"attention", one.name(), threads, one.operations() / seconds_of(one) * 1e-9, "GFLOP/s", limit * 1e-9});
-        }
+    for (const AttentionCase& one : cases()) {
+      if (run.cancelled()) throw Cancelled("bench attention: stopped");
+      if (!report.wants(one.name())) continue;
+      report({"attention", one.name(), threads, one.operations() / seconds_of(one) * 1e-9, "GFLOP/s", limit * 1e-9});
+    }
   }
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "attune/base/run.h"
 #include "attune/bench/measurement.h"
 
@@ -10,5 +13,6 @@ namespace attune::bench {
 /// what must be multiplied: two products forward, five more backward (the scores are made again), half of each where a
 /// causal mask hides half.
 void attention(const Report& report, const Run& run = {});
+std::vector<std::string> attention_names();  // of its cases
 
 }  // namespace attune::bench

@@ -1,5 +1,10 @@
 #include "attune/bench/bench.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attune/base/error.h"
 #include "attune/bench/attention.h"
 #include "attune/bench/generation.h"
 #include "attune/bench/matmul.h"
@@ -7,14 +12,24 @@
 
 namespace attune::bench {
 
+void check_case(const Bench& bench, const std::string& only) {
+  if (std::ranges::any_of(bench.cases, [&](const std::string& name) { return name.find(only) != std::string::npos; }))
+    return;
+  fail("bench {}: no case has \"{}\" in its name: they are {}", bench.name, only, fmt::join(bench.cases, "; "));
+}
+
 const std::vector<Bench>& benches() {
   static const std::vector<Bench> all = {
-      {"matmul", "f32 matrix products M x N x K, beside the rate of plain multiply-adds or of reading memory", matmul},
+      {"matmul", "f32 matrix products M x N x K, beside the rate of plain multiply-adds or of reading memory",
+       matmul_names(), matmul},
       {"attention", "self-attention of 12 heads of 64 over one sequence, beside the rate of plain multiply-adds",
-       attention},
-      {"train", "two trainings beside the rate of plain multiply-adds and the least memory of AdamW", training,
+       attention_names(), attention},
+      {"train",
+       "two trainings beside the rate of plain multiply-adds and the least memory of AdamW",
+       {"gpt2", "classifier"},
+       training,
        write_training_cases},
-      {"generate", "decoding with a cache, beside the rate of reading the weights", generation},
+      {"generate", "decoding with a cache, beside the rate of reading the weights", generation_names(), generation},
   };
   return all;
 }

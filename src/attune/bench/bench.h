@@ -13,10 +13,14 @@ namespace attune::bench {
 /// One of `attune bench`: what it measures, and the function that reports a line a case.
 struct Bench {
   std::string name, title;
+  std::vector<std::string> cases;
   std::function<void(const Report& report, const Run& run)> run;
   /// Where a peer needs the same input: writes it into a new directory. May be empty.
   std::function<void(const Path& directory)> write_input = {};
 };
+
+/// Throws Error that names the cases where none of them has `only` in its name: nothing would be measured.
+void check_case(const Bench& bench, const std::string& only);
 
 /// All of them, by the order of `attune bench --help`.
 const std::vector<Bench>& benches();

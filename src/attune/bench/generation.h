@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "attune/base/run.h"
 #include "attune/bench/measurement.h"
 
@@ -9,5 +12,6 @@ namespace attune::bench {
 /// decoded together, on one thread and on num_threads(); and how many times as long the eight take. Throws Error where
 /// the eight are not, token by token, what each gives alone.
 void generation(const Report& report, const Run& run = {});
+std::vector<std::string> generation_names();  // of its cases
 
 }  // namespace attune::bench

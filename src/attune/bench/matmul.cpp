@@ -48,6 +48,12 @@ double limit_of(const MatmulCase& one, double multiply_adds) {
 
 }  // namespace
 
+std::vector<std::string> matmul_names() {
+  std::vector<std::string> names;
+  for (const MatmulCase& one : matmul_cases) names.emplace_back(one.name);
+  return names;
+}
+
 void matmul(const Report& report, const Run& run) {
   ThreadsRestored restored;
   for (int threads : std::set<int>{1, restored.before}) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "attune/base/run.h"
 #include "attune/bench/measurement.h"
 
@@ -9,5 +12,6 @@ namespace attune::bench {
 /// the rate of plain multiply-adds or, where the weights must be read faster than that, the rate of reading as much
 /// memory.
 void matmul(const Report& report, const Run& run = {});
+std::vector<std::string> matmul_names();  // of its cases
 
 }  // namespace attune::bench

@@ -6,6 +6,7 @@
 
 #include "attune/base/error.h"
 #include "attune/base/threads.h"
+#include "attune/bench/bench.h"
 
 namespace attune::bench {
 namespace {
@@ -15,6 +16,19 @@ TEST(BenchMatmul, StopsWhenAskedAndGivesTheThreadsBack) {
   std::atomic<bool> cancel{true};
   EXPECT_THROW(matmul(Report{[](const Measurement&) {}}, attune::Run{.progress = {}, .cancel = &cancel}), Cancelled);
   EXPECT_EQ(num_threads(), before);
+}
+
+TEST(Bench, ACaseThatNoneHasIsAnErrorWithTheCases) {
+  for (const Bench& bench : benches()) {
+    EXPECT_NO_THROW(check_case(bench, ""));
+    for (const std::string& name : bench.cases) EXPECT_NO_THROW(check_case(bench, name));
+    try {
+      check_case(bench, "nosuch");
+      ADD_FAILURE() << bench.name;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(bench.cases.back()), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(BenchMeasurement, IsOneLineOfJsonWithTheAgreedKeys) {

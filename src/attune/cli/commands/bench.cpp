@@ -26,6 +26,11 @@ int run_bench(const BenchOptions& options, const Session& session) {
       one.write_input(options.input);
       return 0;
     }
+    try {
+      check_case(one, options.only);
+    } catch (const Error& error) {
+      throw UsageError(error.what());
+    }
     if (!options.json) fmt::print("{}: {}\n\n{}\n", one.name, one.title, bench::text_header());
     one.run({[&](const bench::Measurement& m) {
                fmt::print("{}\n", options.json ? json_line(m) : text_line(m));
