@@ -1,10 +1,12 @@
 #include "attune/data/batches.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "attune/base/error.h"
 #include "attune/base/random.h"
+#include "attune/base/threads.h"
 
 namespace attune {
 
@@ -70,6 +72,35 @@ std::vector<std::vector<std::int64_t>> make_batches(std::span<const std::int64_t
   }
   if (!filler.empty()) batches.push_back(filler.take());
   return batches;
+}
+
+std::vector<std::int64_t> count_batches(std::span<const std::int64_t> lengths, const BatchOptions& options,
+                                        std::int64_t begin, std::int64_t end) {
+  check(0 <= begin && begin <= end, "making batches: there are no epochs {} to {}", begin, end);
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(end - begin));
+  // Where the order changes nothing, the first epoch's count is everyone's.
+  bool equal = std::adjacent_find(lengths.begin(), lengths.end(), std::not_equal_to<>()) == lengths.end();
+  if (options.batch_tokens == 0 || options.order == BatchOrder::sequential || equal) {
+    std::ranges::fill(counts, static_cast<std::int64_t>(make_batches(lengths, options, 0).size()));
+    return counts;
+  }
+  check_batches(lengths, options);
+  parallel(end - begin, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t epoch = first; epoch < last; ++epoch) {
+      std::int64_t batches = 0, tokens = 0, size = 0;
+      for (std::int64_t example : epoch_order(static_cast<std::int64_t>(lengths.size()), options, begin + epoch)) {
+        const std::int64_t length = lengths[static_cast<std::size_t>(example)];
+        if (size == 0 || tokens + length > options.batch_tokens || size == options.batch_size) {
+          ++batches;
+          tokens = size = 0;
+        }
+        tokens += length;
+        ++size;
+      }
+      counts[static_cast<std::size_t>(epoch)] = batches;
+    }
+  });
+  return counts;
 }
 
 BatchStream::BatchStream(std::vector<std::int64_t> lengths, const BatchOptions& options, Place place)

@@ -25,6 +25,10 @@ std::vector<std::int64_t> epoch_order(std::int64_t examples, const BatchOptions&
 std::vector<std::vector<std::int64_t>> make_batches(std::span<const std::int64_t> lengths, const BatchOptions& options,
                                                     std::int64_t epoch);
 
+/// How many batches make_batches makes of each epoch of [begin, end).
+std::vector<std::int64_t> count_batches(std::span<const std::int64_t> lengths, const BatchOptions& options,
+                                        std::int64_t begin, std::int64_t end);
+
 /// Batches without end, for runs counted in steps: a batch runs on over an epoch's end into the next epoch's order, so
 /// that all but those bounded by tokens have the same size. Its place is two numbers; the batches after a place depend
 /// on lengths, options and that place alone.

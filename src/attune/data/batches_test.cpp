@@ -25,6 +25,20 @@ TEST(Batches, StayWithinTheirSize) {
             (Batches{{0, 1}, {2}, {3}, {4, 5}, {6}}));
 }
 
+TEST(Batches, AreCountedAsTheyAreMade) {
+  RandomStream random(RandomKey{1});
+  std::vector<std::int64_t> many(100);
+  for (auto& length : many) length = random.below(60);
+  for (const BatchOptions& options :
+       {BatchOptions{.batch_tokens = 50, .seed = 4}, BatchOptions{.batch_tokens = 200, .batch_size = 5, .seed = 4},
+        BatchOptions{.batch_size = 7}, BatchOptions{.batch_tokens = 50, .order = sequential}}) {
+    std::vector<std::int64_t> made;
+    for (std::int64_t epoch = 3; epoch < 40; ++epoch)
+      made.push_back(static_cast<std::int64_t>(make_batches(many, options, epoch).size()));
+    EXPECT_EQ(count_batches(many, options, 3, 40), made);
+  }
+}
+
 TEST(Batches, EveryExampleIsInExactlyOne) {
   RandomStream random(RandomKey{1});
   std::vector<std::int64_t> many(1000);

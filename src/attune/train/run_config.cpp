@@ -6,13 +6,14 @@
 
 #include "attune/base/config_reader.h"
 #include "attune/base/error.h"
+#include "attune/train/step_plan.h"
 
 namespace attune {
 
 namespace {
 
 constexpr ConfigReader::Range positive{.above = 0}, unit{.at_least = 0, .at_most = 1}, share{.at_least = 0, .below = 1},
-    at_least_0{.at_least = 0}, at_least_1{.at_least = 1};
+    at_least_0{.at_least = 0}, at_least_1{.at_least = 1}, up_to_a_million{.at_least = 1, .at_most = 1e6};
 
 TrainTask parse_task(const std::string& name) {
   if (name == "classify") return TrainTask::classify;
@@ -77,18 +78,18 @@ RunConfig::TokenizerChoice read_tokenizer(const ConfigReader& c, TrainTask task)
 }
 
 void read_batches(const ConfigReader& c, TrainOptions& t) {
-  t.batches.batch_size = c.integer_or("batch_size", 0, at_least_1);
+  t.batches.batch_size = c.integer_or("batch_size", 0, up_to_a_million);
   t.batches.batch_tokens = c.integer_or("batch_tokens", t.batches.batch_size > 0 ? 0 : 8192, at_least_1);
   t.batches.order = c.choice_or("order", "shuffled", {"shuffled", "sequential"}) == "shuffled" ? BatchOrder::shuffled
                                                                                                : BatchOrder::sequential;
-  t.accumulation = c.integer_or("accumulation", t.accumulation, at_least_1);
+  t.accumulation = c.integer_or("accumulation", t.accumulation, up_to_a_million);
 }
 
 TrainOptions read_train(const ConfigReader& c) {
   TrainOptions t;
-  if (c.has("max_steps")) t.max_steps = c.integer("max_steps", at_least_1);
+  if (c.has("max_steps")) t.max_steps = c.integer("max_steps", {.at_least = 1, .at_most = StepPlan::most_steps});
   if (!t.max_steps)
-    t.epochs = c.number_or("epochs", 3, positive);
+    t.epochs = c.number_or("epochs", 3, {.at_most = StepPlan::most_epochs, .above = 0});
   else if (c.has("epochs"))
     c.reject("max_steps", "it excludes epochs: give one of them");
   read_batches(c, t);

@@ -36,6 +36,14 @@ TEST(RunConfig, WhatIsResolvedReadsAsTheSame) {
   EXPECT_EQ(resolved["train"]["class_weights"], "sqrt_balanced");
 }
 
+TEST(RunConfig, ARunWithoutEndIsRefusedByName) {
+  for (const char* key : {"epochs", "max_steps", "batch_size", "accumulation"}) {
+    std::string message = error_of(classification({{key, std::int64_t{1} << 60}}));
+    EXPECT_NE(message.find(std::string("train.") + key), std::string::npos) << message;
+  }
+  EXPECT_NE(error_of(classification({{"epochs", 1e300}})).find("train.epochs"), std::string::npos);
+}
+
 TEST(RunConfig, AKeyOfAnotherTaskIsRefused) {
   EXPECT_NE(error_of(classification({{"mask_probability", 0.2}})).find("it belongs to the task mlm"),
             std::string::npos);

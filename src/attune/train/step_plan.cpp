@@ -7,21 +7,36 @@
 
 namespace attune {
 
-StepPlan::StepPlan(std::vector<std::int64_t> lengths, const TrainOptions& options)
+StepPlan::StepPlan(std::vector<std::int64_t> lengths, const TrainOptions& options, const Run& run)
     : lengths_(std::move(lengths)), options_(options) {
   check(!lengths_.empty(), "training: there are no examples");
   check(options_.epochs.has_value() != options_.max_steps.has_value(), "training: give one of epochs and max_steps");
   options_.batches.seed = options_.seed;
   if (options_.max_steps) {
     total_ = *options_.max_steps;
-    return;
+    check(total_ >= 1 && total_ <= most_steps, "training: max_steps is {}: give 1 to {}", total_, most_steps);
+  } else {
+    count_epochs(run);
   }
-  for (std::int64_t epoch = 0; static_cast<double>(epoch) < *options_.epochs; ++epoch) {
-    first_steps_.push_back(total_ + 1);
-    auto batches = static_cast<std::int64_t>(make_batches(lengths_, options_.batches, epoch).size());
-    std::int64_t steps = (batches + options_.accumulation - 1) / options_.accumulation;
-    double part = std::min(1.0, *options_.epochs - static_cast<double>(epoch));  // the last epoch may be a part of one
-    total_ += std::max<std::int64_t>(1, std::llround(static_cast<double>(steps) * part));
+}
+
+void StepPlan::count_epochs(const Run& run) {
+  const double epochs = *options_.epochs;
+  check(epochs > 0 && epochs <= most_epochs, "training: epochs is {}: give more than 0 and at most {}", epochs,
+        most_epochs);
+  const auto all = static_cast<std::int64_t>(std::ceil(epochs));
+  // Some million examples at a time, so that a caller who stops the run is heard.
+  const std::int64_t together = std::max<std::int64_t>(1, 4'000'000 / static_cast<std::int64_t>(lengths_.size()));
+  for (std::int64_t begin = 0; begin < all; begin += together) {
+    if (run.cancelled()) throw Cancelled("training was stopped before its first step: nothing was trained");
+    run.report({.doing = "counting steps", .done = begin, .total = all, .unit = "epochs", .detail = ""});
+    std::int64_t epoch = begin;
+    for (std::int64_t batches : count_batches(lengths_, options_.batches, begin, std::min(all, begin + together))) {
+      first_steps_.push_back(total_ + 1);
+      std::int64_t steps = (batches - 1) / options_.accumulation + 1;
+      double part = std::min(1.0, epochs - static_cast<double>(epoch++));  // the last epoch may be a part of one
+      total_ += std::max<std::int64_t>(1, std::llround(static_cast<double>(steps) * part));
+    }
   }
 }
 

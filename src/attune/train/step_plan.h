@@ -18,14 +18,20 @@ class StepPlan {
     bool ends_epoch = false;
   };
 
-  /// Throws Error where there is no example, or not exactly one of epochs and max_steps.
-  StepPlan(std::vector<std::int64_t> lengths, const TrainOptions& options);
+  /// The most that a run may be asked for: beyond, the number is a slip, and counting the steps would not end.
+  static constexpr double most_epochs = 1e6;
+  static constexpr std::int64_t most_steps = 1'000'000'000'000;
+
+  /// Counts the steps of all epochs, because the schedule needs their total. Throws Error where there is no example,
+  /// not exactly one of epochs and max_steps, or more than the most of them; Cancelled where the run is stopped.
+  StepPlan(std::vector<std::int64_t> lengths, const TrainOptions& options, const Run& run = {});
 
   std::int64_t total_steps() const { return total_; }
   /// Steps from 1, in order; a resumed run may begin anywhere.
   Step step(std::int64_t number);
 
  private:
+  void count_epochs(const Run& run);
   Step step_of_epochs(std::int64_t number);
   Step step_of_stream(std::int64_t number);
 

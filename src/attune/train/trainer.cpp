@@ -45,7 +45,7 @@ class Trainer {
   Trainer(const TrainingJob& job, const Run& run)
       : job_(job),
         run_(run),
-        plan_(lengths_of(job.data), job.options),
+        plan_(lengths_of(job.data), job.options, run),
         directory_(job.directory),
         optimizer_(job.model.parameters(), job.options.adamw),
         average_(job.model.parameters(), job.options.ema_decay) {
