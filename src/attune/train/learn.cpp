@@ -143,6 +143,19 @@ void check_new_run(const Path& output, bool resume) {
         output.string());
 }
 
+/// What an error calls the examples of texts: by the lines of the file, and ids where it has any.
+std::function<std::string(std::int64_t)> names_of(const RunConfig& config, const RunFiles& files,
+                                                  const TaskData& data) {
+  if (data.origins.empty()) return {};
+  std::string prefix = config.task == TrainTask::lm ? "a block from line " : "line ";
+  return [&files, &data, prefix](std::int64_t example) {
+    std::int64_t origin = data.origins.at(static_cast<std::size_t>(example));
+    const Document& document = files.train.items[static_cast<std::size_t>(origin)];
+    std::string line = std::to_string(document.line);
+    return prefix + line + (document.id == line ? "" : " (" + document.id + ")");
+  };
+}
+
 }  // namespace
 
 TrainingResult learn(const RunConfig& config, const Path& output, bool resume, const Run& run) {
@@ -166,7 +179,8 @@ TrainingResult learn(const RunConfig& config, const Path& output, bool resume, c
                   .options = options,
                   .directory = output,
                   .fingerprint = fingerprint,
-                  .resume = resume};
+                  .resume = resume,
+                  .name_of_example = names_of(config, files, data)};
   if (data.validation)
     job.evaluate = [&](const Model& model, const Run& during) { return measure(model, *data.validation, during); };
   TrainingResult result = train(job, run);

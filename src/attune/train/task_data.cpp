@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "attune/autograd/tape.h"
@@ -83,32 +84,46 @@ std::vector<EncodedText> encode(const std::vector<Document>& documents, const Te
   return encoder.encode_all(texts);
 }
 
-std::unique_ptr<TrainingSet> classification_set(const std::vector<Document>& documents, const Bundle& bundle) {
+/// Examples and, for each, the document that it comes from.
+struct Made {
+  std::unique_ptr<TrainingSet> examples;
+  std::vector<std::int64_t> origins;
+};
+
+Made classification_set(const std::vector<Document>& documents, const Bundle& bundle) {
   std::vector<EncodedText> texts = encode(documents, text_encoder(bundle));
   std::vector<Example> examples;
-  for (std::size_t i = 0; i < documents.size(); ++i)
-    if (documents[i].label)  // documents of no category are for calibration and evaluation
-      examples.push_back({.chunks = texts[i].chunks,
-                          .type_ids = {},
-                          .decoder_ids = {},
-                          .labels = {class_of(*documents[i].label, bundle)}});
-  return std::make_unique<FixedSet>(std::move(examples));
+  std::vector<std::int64_t> origins;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    if (!documents[i].label) continue;  // documents of no category are for calibration and evaluation
+    examples.push_back({.chunks = texts[i].chunks,
+                        .type_ids = {},
+                        .decoder_ids = {},
+                        .labels = {class_of(*documents[i].label, bundle)}});
+    origins.push_back(static_cast<std::int64_t>(i));
+  }
+  return {std::make_unique<FixedSet>(std::move(examples)), std::move(origins)};
 }
 
-std::unique_ptr<TrainingSet> masked_set(const std::vector<Document>& documents, const RunConfig& config,
-                                        const Bundle& bundle) {
+Made masked_set(const std::vector<Document>& documents, const RunConfig& config, const Bundle& bundle) {
   Encoded sequences;
-  for (EncodedText& text : encode(documents, text_encoder(bundle)))
-    for (auto& chunk : text.chunks) sequences.push_back(std::move(chunk));
+  std::vector<std::int64_t> origins;
+  std::int64_t document = 0;
+  for (EncodedText& text : encode(documents, text_encoder(bundle))) {
+    for (auto& chunk : text.chunks) {
+      sequences.push_back(std::move(chunk));
+      origins.push_back(document);
+    }
+    ++document;
+  }
   Masking masking{.probability = config.mask_probability,
                   .mask_id = mask_id(bundle),
                   .vocab_size = bundle.model->facts().vocab_size,
                   .special_ids = special_ids(bundle)};
-  return std::make_unique<MaskedSet>(std::move(sequences), std::move(masking));
+  return {std::make_unique<MaskedSet>(std::move(sequences), std::move(masking)), std::move(origins)};
 }
 
-std::unique_ptr<TrainingSet> language_model_set(const std::vector<Document>& documents, const RunConfig& config,
-                                                const Bundle& bundle) {
+Made language_model_set(const std::vector<Document>& documents, const RunConfig& config, const Bundle& bundle) {
   std::int64_t longest =
       config.long_policy.longest > 0 ? config.long_policy.longest : bundle.model->facts().longest.value_or(0);
   check(longest > 0, "language modelling: give long.longest, the length of a block of tokens");
@@ -118,14 +133,24 @@ std::unique_ptr<TrainingSet> language_model_set(const std::vector<Document>& doc
   const std::vector<std::int64_t>& ends = bundle.model->facts().eos_token_ids;
   check(!ends.empty() && ends.front() < bundle.model->facts().vocab_size,
         "language modelling: the model has no end token (eos_token_id in its config), which stands between texts");
-  return std::make_unique<FixedSet>(language_model_blocks(texts, ends.front(), longest));
+  std::vector<std::int64_t> origins;
+  std::int64_t token = 0, document = 0;
+  for (const auto& text : texts) {
+    const std::int64_t end = token + static_cast<std::int64_t>(text.size()) + 1;  // a separator behind each
+    while (static_cast<std::int64_t>(origins.size()) * longest < end) origins.push_back(document);
+    token = end;
+    ++document;
+  }
+  return {std::make_unique<FixedSet>(language_model_blocks(texts, ends.front(), longest)), std::move(origins)};
 }
 
-std::unique_ptr<TrainingSet> translation_set(const std::vector<Document>& documents, const RunConfig& config,
-                                             const Bundle& bundle, const std::string& source) {
+Made translation_set(const std::vector<Document>& documents, const RunConfig& config, const Bundle& bundle,
+                     const std::string& source) {
   // A long side is refused: the pieces of two texts do not belong together.
   TextEncoder encoder = text_encoder(bundle, LongPolicy::Kind::refuse);
   std::vector<Example> examples;
+  std::vector<std::int64_t> origins(documents.size());
+  std::iota(origins.begin(), origins.end(), std::int64_t{0});
   for (const Document& d : documents)
     within(source + ", line " + std::to_string(d.line), [&] {
       examples.push_back({.chunks = encoder.encode(d.text).chunks,
@@ -133,7 +158,7 @@ std::unique_ptr<TrainingSet> translation_set(const std::vector<Document>& docume
                           .decoder_ids = {},
                           .labels = encoder.encode(target_of(d, config, source)).chunks.at(0)});
     });
-  return std::make_unique<FixedSet>(std::move(examples));
+  return {std::make_unique<FixedSet>(std::move(examples)), std::move(origins)};
 }
 
 void check_examples(const std::string& part, const std::vector<Example>& examples, const Bundle& bundle) {
@@ -217,8 +242,8 @@ TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bu
     data.class_weights = class_weights_of(config, *data.train, bundle.contract.labels.size());
     return data;
   }
-  auto make = [&](const Documents& documents) -> std::unique_ptr<TrainingSet> {
-    if (documents.items.empty()) return nullptr;
+  auto make = [&](const Documents& documents) -> Made {
+    if (documents.items.empty()) return {};
     switch (config.task) {
       case TrainTask::classify:
         return classification_set(documents.items, bundle);
@@ -229,9 +254,11 @@ TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bu
       case TrainTask::translate:
         return translation_set(documents.items, config, bundle, documents.source);
     }
-    return nullptr;
+    return {};
   };
-  TaskData data{make(files.train), make(files.validation)};
+  Made train = make(files.train);
+  TaskData data{std::move(train.examples), make(files.validation).examples};
+  data.origins = std::move(train.origins);
   data.class_weights = class_weights_of(config, *data.train, bundle.contract.labels.size());
   if (config.token_dropout > 0 && config.task == TrainTask::classify)
     data.train = std::make_unique<TokenDropoutSet>(std::move(data.train), config.token_dropout, mask_id(bundle),

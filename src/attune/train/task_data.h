@@ -33,6 +33,9 @@ struct TaskData {
   std::unique_ptr<TrainingSet> train;
   std::unique_ptr<TrainingSet> validation;  // null without a validation file
   std::vector<double> class_weights = {};   // classify: one a class, or none where all count alike
+  /// For each training example the document (of RunFiles::train) that it comes from, or begins in; empty for lines of
+  /// ids.
+  std::vector<std::int64_t> origins = {};
 };
 TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bundle& bundle, const Run& run);
 

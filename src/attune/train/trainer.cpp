@@ -7,6 +7,7 @@
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
+#include "attune/base/log.h"
 #include "attune/train/run_directory.h"
 #include "attune/train/step_plan.h"
 #include "attune/train/tensorboard.h"
@@ -112,6 +113,10 @@ class Trainer {
       std::filesystem::remove_all(job_.directory / "checkpoints");
       std::filesystem::remove_all(directory_.model());
     }
+    if (schedule_.warmup_steps >= schedule_.total_steps)
+      log_warning(fmt::format(
+          "train.warmup_steps is {} and the run has {} steps: the learning rate never reaches its height of {}",
+          schedule_.warmup_steps, schedule_.total_steps, schedule_.learning_rate));
     std::filesystem::remove(job_.directory / "finished.json");
     directory_.rewind_metrics(state_.step, result_);
   }
@@ -169,16 +174,23 @@ class Trainer {
   }
 
   [[noreturn]] void diverged(const StepRecord& record, const StepPlan::Step& plan) {
-    std::string numbers;
+    std::string names;
+    std::size_t left_out = 0;
     for (const auto& batch : plan.micro_batches)
-      for (std::int64_t i : batch)
-        if (numbers.size() < 200) numbers += (numbers.empty() ? "" : ", ") + std::to_string(i);
+      for (std::int64_t i : batch) {
+        if (names.size() > 400)
+          ++left_out;
+        else
+          names +=
+              (names.empty() ? "" : ", ") + (job_.name_of_example ? job_.name_of_example(i) : std::to_string(i + 1));
+      }
+    if (left_out > 0) names += fmt::format(" and {} more", left_out);
     std::optional<Path> checkpoint = directory_.newest_checkpoint();
     fail(
         "training step {}: the loss is {} and the gradient norm {}: not finite. Examples of the batch: {}. {} Lower "
         "the learning rate, "
         "lengthen the warm-up, or look at those examples",
-        record.step, record.loss, record.gradient_norm, numbers,
+        record.step, record.loss, record.gradient_norm, names,
         checkpoint ? "The last good checkpoint is " + checkpoint->string() + "." : "No checkpoint was saved yet.");
   }
 

@@ -62,6 +62,8 @@ struct TrainingJob {
   Path directory;           // of the run: metrics.jsonl, checkpoints/, model/
   std::string fingerprint;  // of all that the run's bits depend on; a resume under another is refused
   bool resume = false;
+  /// What an error calls an example: "line 12 (note-7)". May be empty: then its number, from 1.
+  std::function<std::string(std::int64_t)> name_of_example = {};
 };
 
 struct StepRecord {

@@ -1,4 +1,5 @@
 // Training runs: equal to transformers' first ten steps, and the same bits however often a run is killed.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attune/base/error.h"
+#include "attune/base/log.h"
 #include "attune/base/threads.h"
 #include "attune/data/example_file.h"
 #include "attune/models/architecture.h"
@@ -271,6 +273,50 @@ TEST(Training, ALossThatIsNotFiniteStopsTheRunWithTheStepAndTheExamples) {
     EXPECT_NE(std::string(error.what()).find("training step"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("Examples of the batch"), std::string::npos) << error.what();
   }
+}
+
+TEST(Training, ALossThatIsNotFiniteNamesTheDocuments) {
+  Scratch scratch;
+  std::string lines = "\n";  // line 1
+  for (int i = 0; i < 6; ++i)
+    lines += fmt::format("{{\"id\": \"note-{}\", \"text\": \"text number {}\", \"label\": \"{}\"}}\n", i, i, i % 2);
+  write_file_atomically(scratch / "texts.jsonl", lines);
+  for (const char* task : {"classify", "mlm", "lm"}) {
+    Json run = {{"task", task}, {"data", {{"train", (scratch / "texts.jsonl").string()}}}};
+    bool causal = std::string(task) == "lm";
+    run["model"] = {{"architecture", "bert"},   {"hidden_size", 8},       {"num_hidden_layers", 1},
+                    {"num_attention_heads", 2}, {"intermediate_size", 8}, {"max_position_embeddings", 64}};
+    if (causal)
+      run["model"] = {{"architecture", "gpt2"}, {"n_layer", 1}, {"n_embd", 8}, {"n_head", 2}, {"n_positions", 8}};
+    run["train"] = {{"epochs", 9}, {"learning_rate", 1e30}, {"warmup_steps", 0}, {"clip_norm", 0}};
+    try {
+      learn(RunConfig::read(run, "test"), scratch / task, false, {});
+      ADD_FAILURE() << task;
+    } catch (const Error& error) {
+      std::string message = error.what();
+      EXPECT_NE(message.find(causal ? "a block from line 2 (note-0)" : "line 2 (note-0)"), std::string::npos)
+          << message;
+      EXPECT_TRUE(causal || message.find("line 7 (note-5)") != std::string::npos) << message;
+    }
+  }
+}
+
+TEST(Training, AWarmUpLongerThanTheRunIsWarnedOf) {
+  Scratch scratch;
+  RunConfig config = small_run(scratch);
+  std::vector<std::string> warnings;
+  set_log_sink([&](LogLevel level, const std::string& message) {
+    if (level == LogLevel::warning) warnings.push_back(message);
+  });
+  config.train.warmup_steps = 10000;
+  learn(config, scratch / "long", false, {});
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("warmup_steps is 10000"), std::string::npos) << warnings[0];
+  warnings.clear();
+  config.train.warmup_steps = 2;
+  learn(config, scratch / "short", false, {});
+  set_log_sink({});
+  EXPECT_TRUE(warnings.empty());
 }
 
 }  // namespace
