@@ -67,6 +67,17 @@ for i in $(seq 20); do line "text $i about $((i * 977))" "l$((i % 2))" "p$i"; do
 line "something else" unseen p > parts/validation.jsonl
 refuses 'line 1.*"unseen" does not occur' train --task classify --data parts --set model.architecture=bert --output out
 
+# Numbers out of range: said before anything is read, and by the option's name.
+bert="--task classify --data one_group.jsonl --set model.architecture=bert --output out"
+for epochs in 1e300 1e12 0 -1 nan; do refuses "train.epochs" train $bert --set train.epochs=$epochs; done
+refuses "train.max_steps" train $bert --set train.max_steps=4000000000000000000
+for epochs in 2000000 0 -1 nan; do refuses "-epochs is $epochs" workflow clinical --data missing.jsonl --output out --epochs $epochs; done
+refuses "-pretraining-epochs is -1" workflow clinical --data missing.jsonl --output out --pretraining-epochs -1
+for target in 0 1.5 nan; do
+  refuses "-target-error is $target" workflow clinical --data missing.jsonl --output out --target-error $target
+  refuses "-target-error is $target" calibrate nowhere --data missing.jsonl --target-error $target
+done
+
 refuses "no such model" classify nowhere --text a
 refuses "UTF-8" classify nowhere --text "$(printf 'caf\xe9')"
 refuses "did you mean" example clinicl --output out
@@ -123,6 +134,7 @@ misused info nosuch --seed 99999999999999999999
 misused info nosuch --threads 9999
 misused demo nosuch
 misused bench nosuch
+for bench in matmul attention train generate; do misused bench $bench --case nosuch; done
 misused train --set nothing
 misused classify nosuch --long perhaps
 misused classify nosuch  # neither --text nor --input

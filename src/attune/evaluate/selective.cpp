@@ -151,12 +151,17 @@ double area_under_risk_coverage(std::span<const double> confidence, const std::v
   return area / static_cast<double>(answered);
 }
 
-ThresholdChoice choose_threshold(std::span<const double> confidence, const std::vector<bool>& right,
-                                 const ThresholdOptions& options) {
-  check(options.target_error > 0 && options.target_error < 1, "routing: the target error {} is not between 0 and 1",
+void check_threshold_options(const ThresholdOptions& options) {
+  check(options.target_error > 0 && options.target_error < 1,
+        "--target-error is {}: give more than 0 and less than 1, as 0.05 for 5 % of the automatic answers",
         options.target_error);
   check(options.confidence > 0 && options.confidence < 1, "routing: the confidence {} is not between 0 and 1",
         options.confidence);
+}
+
+ThresholdChoice choose_threshold(std::span<const double> confidence, const std::vector<bool>& right,
+                                 const ThresholdOptions& options) {
+  check_threshold_options(options);
   const std::vector<RiskPoint> curve = risk_coverage(confidence, right);
   ThresholdChoice out{.documents = static_cast<std::int64_t>(right.size())};
   using Search = Found (*)(const std::vector<RiskPoint>&, const ThresholdOptions&);

@@ -42,6 +42,9 @@ struct ThresholdOptions {
   Assurance at_least = Assurance::empirical;  // weaker ones are refused
 };
 
+/// Throws Error, in the words of the command line, for a target or confidence outside (0, 1).
+void check_threshold_options(const ThresholdOptions& options);
+
 struct ThresholdChoice {
   Assurance assurance = Assurance::none;
   std::optional<double> threshold = {};  // of confidence; empty: everything to review

@@ -48,6 +48,7 @@ std::vector<std::string> calibration_warnings(const Bundle& bundle, const Calibr
 
 void calibrate_bundle(Bundle& bundle, const CalibrationDocuments& documents,
                       const evaluate::CalibrationOptions& options, const Run& run) {
+  evaluate::check_threshold_options(options.threshold);  // not after all the work
   check_classifier(bundle);
   evaluate::CalibrationData data;
   data.truth = class_numbers(bundle.contract.labels, documents.validation);

@@ -78,8 +78,9 @@ class Evaluation {
 }  // namespace
 
 ClinicalOutcome run_clinical(const ClinicalOptions& options, const Run& run) {
+  check_training_options(options);
   Steps steps(options.output);
-  ClinicalData data = prepare_clinical_data(options, steps);
+  ClinicalData data = prepare_clinical_data(options, steps, run);
   std::vector<BaselineAnswers> baselines = clinical_baselines(options, data, steps, run);
   ClinicalTraining training = train_clinical(options, data, steps, run);
   Path report = options.output / "report.html", record = options.output / "evaluation.json";

@@ -34,7 +34,8 @@ struct ClinicalOutcome {
 /// routing -> report. In `output`: data/ (the split), rules.toml, baselines.json, pretrain/, run/ (run/model is the
 /// classifier), predictions.jsonl, evaluation.json, report.html. Each step's result is kept in steps/; a later call
 /// with the same output does only what changed, and one that was cut short goes on where it stopped. Says what it does
-/// in the log. Throws Error before anything is written where the documents do not fit; Cancelled passes through.
+/// in the log. Throws Error before anything is read where an option is out of range, and before anything is written
+/// where the documents or the rules do not fit: an earlier job stays as it is. Cancelled passes through.
 ClinicalOutcome run_clinical(const ClinicalOptions& options, const Run& run);
 
 }  // namespace attune::workflows

@@ -9,8 +9,10 @@
 
 #include "attune/base/error.h"
 #include "attune/base/log.h"
+#include "attune/baseline/rules.h"
 #include "attune/data/split_files.h"
 #include "attune/report/numbers.h"
+#include "attune/workflows/clinical_baselines.h"
 #include "attune/workflows/clinical_example/clinical_example.h"
 
 namespace attune::workflows {
@@ -84,17 +86,19 @@ void check_training_labels(const Documents& documents, const Split& split, const
 }
 
 /// The split, without what is to be held out where that was only guessed and cannot be had.
-Split split_or_fall_back(const Documents& documents, SplitOptions& options, const ClinicalOptions& asked) {
-  if (asked.held_out_fields || options.hold_out.empty()) return split_documents(documents.items, options, asked.format);
+Split split_or_fall_back(const Documents& documents, SplitOptions& options, const ClinicalOptions& asked,
+                         const Run& run) {
+  if (asked.held_out_fields || options.hold_out.empty())
+    return split_documents(documents.items, options, asked.format, run);
   try {
-    return split_documents(documents.items, options, asked.format);
+    return split_documents(documents.items, options, asked.format, run);
   } catch (const Cancelled&) {
     throw;
   } catch (const Error& error) {
     log_warning(std::string("no unfamiliar test: ") + error.what());
   }
   options.hold_out.clear();
-  return split_documents(documents.items, options, asked.format);
+  return split_documents(documents.items, options, asked.format, run);
 }
 
 Documents part_of(const Path& directory, Part part, const DocumentFormat& format) {
@@ -138,12 +142,13 @@ std::string ClinicalData::group_of(const Document& document) const {
   return fmt::format("{}\n{}", document.id, document.line);
 }
 
-ClinicalData prepare_clinical_data(const ClinicalOptions& options, const Steps& steps) {
+ClinicalData prepare_clinical_data(const ClinicalOptions& options, const Steps& steps, const Run& run) {
   Documents documents = read_source(options);
   ClinicalData data;
   data.synthetic = !options.data;
   data.hash = hash_of(options, documents);
   data.labels = check_labels(documents);
+  if (std::optional<Path> rules = rules_file(options)) RuleBaseline::read(*rules, data.labels);
   auto count = static_cast<std::int64_t>(documents.items.size());
   data.name = options.data ? report::counted(count, "document") + " of " + options.data->filename().string()
                            : report::with_thousands(count) + " bundled documents";
@@ -162,16 +167,17 @@ ClinicalData prepare_clinical_data(const ClinicalOptions& options, const Steps& 
                                   fmt::join(split_options.group_fields, ","), fmt::join(split_options.hold_out, ","));
   Path directory = options.output / "data";
   DocumentFormat format = options.format;
-  steps.run({.name = "split",
-             .fingerprint = fingerprint_of({data.hash, asked, format.text_field, format.label_field, format.id_field,
-                                            std::to_string(options.seed)}),
-             .results = {directory / manifest_name}},
-            [&] {
-              log_info("split: looking for groups and near duplicates");
-              Split split = split_or_fall_back(documents, split_options, options);
-              check_training_labels(documents, split, data.labels);
-              write_split(directory, documents, split, split_options, format);
-            });
+  Steps::Step step{.name = "split",
+                   .fingerprint = fingerprint_of({data.hash, asked, format.text_field, format.label_field,
+                                                  format.id_field, std::to_string(options.seed)}),
+                   .results = {directory / manifest_name}};
+  Split split;
+  if (!steps.done(step)) {  // before the step begins, which forgets what an earlier one did
+    log_info("split: looking for groups and near duplicates");
+    split = split_or_fall_back(documents, split_options, options, run);
+    check_training_labels(documents, split, data.labels);
+  }
+  steps.run(step, [&] { write_split(directory, documents, split, split_options, format); });
   format.skip_bad = false;
   format.labels = Labels::nullable;
   data.train = part_of(directory, Part::train, format);

@@ -30,7 +30,7 @@ struct ClinicalData {
 /// into output/data; the split of an earlier run is kept where nothing changed. Throws Error before anything is
 /// written: fewer than two labels, a label with too few documents to be in training, and as read_documents() and
 /// split_documents() do.
-ClinicalData prepare_clinical_data(const ClinicalOptions& options, const Steps& steps);
+ClinicalData prepare_clinical_data(const ClinicalOptions& options, const Steps& steps, const Run& run);
 
 /// Fills parts, leaks and the other facts on data of the report.
 void add_data(ClinicalReport& report, const ClinicalData& data, const Path& output);

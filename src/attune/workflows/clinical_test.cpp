@@ -1,9 +1,13 @@
 // The main job from end to end, with a tiny model and a hundred documents that are easy to tell apart.
 #include "attune/workflows/clinical.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "attune/base/error.h"
@@ -165,6 +169,38 @@ TEST_F(ClinicalWorkflow, BadDocumentsAreOneErrorAndNothingIsWritten) {
   EXPECT_NE(error_of(options(no_label)).find("line 1"), std::string::npos);
   EXPECT_NE(error_of(options(scratch_ / "missing.jsonl")).find("missing.jsonl"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "job"));
+}
+
+TEST_F(ClinicalWorkflow, OptionsOutOfRangeAreRefusedAndTheEarlierJobStays) {
+  ClinicalOptions good = options(write_data("d.jsonl", true));
+  good.model.pretraining_epochs = 0;
+  run_clinical(good, {});
+  auto files = [&] {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(good.output))
+      if (entry.is_regular_file()) all[entry.path().string()] = sha256_of_file(entry.path());
+    return all;
+  };
+  const auto before = files();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  auto refused = [&](const std::string& words, const std::function<void(ClinicalOptions&)>& change) {
+    ClinicalOptions bad = good;
+    change(bad);
+    std::string error = error_of(bad);
+    EXPECT_NE(error.find(words), std::string::npos) << error;
+    EXPECT_EQ(files(), before) << words;
+  };
+  for (double value : {0.0, -1.0, nan, 1e300})
+    refused(fmt::format("--epochs is {}", value), [&](ClinicalOptions& o) { o.model.epochs = value; });
+  for (double value : {-1.0, nan, 1e300})
+    refused(fmt::format("--pretraining-epochs is {}", value),
+            [&](ClinicalOptions& o) { o.model.pretraining_epochs = value; });
+  for (double value : {0.0, 1.5, nan})
+    refused(fmt::format("--target-error is {}", value), [&](ClinicalOptions& o) { o.target_error = value; });
+  refused("batch_tokens", [](ClinicalOptions& o) { o.model.batch_tokens = 0; });
+  refused("norules.toml", [&](ClinicalOptions& o) { o.rules = scratch_ / "norules.toml"; });
+  refused("\"patent\"", [](ClinicalOptions& o) { o.group_fields = {"patent"}; });
+  refused("missing.jsonl", [&](ClinicalOptions& o) { o.data = scratch_ / "missing.jsonl"; });
 }
 
 TEST_F(ClinicalWorkflow, ADirectoryOfOtherThingsIsLeftAlone) {

@@ -11,6 +11,7 @@
 #include "attune/report/numbers.h"
 #include "attune/tasks/calibrate.h"
 #include "attune/train/learn.h"
+#include "attune/train/step_plan.h"
 
 namespace attune::workflows {
 
@@ -137,6 +138,20 @@ void add_run(ClinicalReport& report, const std::string& name, const Curves& curv
 }
 
 }  // namespace
+
+void check_training_options(const ClinicalOptions& options) {
+  const ClinicalModel& model = options.model;
+  check(model.epochs > 0 && model.epochs <= StepPlan::most_epochs, "--epochs is {}: give more than 0 and at most {}",
+        model.epochs, StepPlan::most_epochs);
+  check(model.pretraining_epochs >= 0 && model.pretraining_epochs <= StepPlan::most_epochs,
+        "--pretraining-epochs is {}: give 0 (none) or more, at most {}", model.pretraining_epochs,
+        StepPlan::most_epochs);
+  evaluate::check_threshold_options({.target_error = options.target_error});
+  // All else that a run file can be refused for.
+  const std::string source = "the clinical workflow";
+  if (model.pretraining_epochs > 0) RunConfig::read(pretraining_file(options), source);
+  RunConfig::read(training_file(options), source);
+}
 
 ClinicalTraining train_clinical(const ClinicalOptions& options, const ClinicalData& data, const Steps& steps,
                                 const Run& run) {

@@ -10,6 +10,10 @@ struct ClinicalTraining {
   std::string fingerprint;  // of all that it depends on
 };
 
+/// Throws Error, in the words of the command line, for a setting of the trainings or of the calibration that is out of
+/// range: before anything is read.
+void check_training_options(const ClinicalOptions& options);
+
 /// Pretrains on masked tokens (where the model's options say so), trains the classifier and calibrates it on the
 /// validation part, novelty fitted on the training part. What an earlier run did with the same data and options is
 /// kept.

@@ -34,6 +34,7 @@ void print_contract(const evaluate::CalibrationContract& calibration) {
 }
 
 int run_calibrate(const CalibrateArguments& a, const Session& session) {
+  evaluate::check_threshold_options(a.options.threshold);
   Bundle bundle = load_classifier(a.model);
   DocumentFormat format = a.format;
   format.labels = Labels::nullable;
