@@ -1,6 +1,8 @@
 #include "attune/workflows/clinical.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "attune/base/error.h"
 #include "attune/base/log.h"
@@ -14,15 +16,14 @@ namespace attune::workflows {
 namespace {
 
 TestNaming naming_of(const ClinicalData& data) {
-  std::vector<std::string> unfamiliar;
-  for (const Document& document : data.unfamiliar.items) unfamiliar.push_back(document.id);
-  std::sort(unfamiliar.begin(), unfamiliar.end());
+  std::set<std::pair<std::string_view, std::string_view>> unfamiliar;  // ids alone may repeat; copies are on one side
+  for (const Document& document : data.unfamiliar.items) unfamiliar.emplace(document.id, document.text);
   return {.group = [&data](const Document& document) { return data.group_of(document); },
           .slices =
               [unfamiliar = std::move(unfamiliar)](const Document& document) {
                 std::vector<std::string> slices = slices_by(document, {"source"});
                 if (unfamiliar.empty()) return slices;
-                bool novel = std::binary_search(unfamiliar.begin(), unfamiliar.end(), document.id);
+                bool novel = unfamiliar.contains({document.id, document.text});
                 slices.insert(slices.begin(), novel ? "unfamiliar" : "familiar");
                 return slices;
               }};
