@@ -67,11 +67,13 @@ CalibrationContract::Figures short_figures(const CalibrationFigures& figures) {
   return {figures.nll, figures.ece, figures.brier};
 }
 
-/// Documents that the novelty score lets through, or all.
+/// Documents that neither the novelty score nor their length sends to review.
 std::vector<std::size_t> familiar(const CalibrationData& data, const CalibrationContract& contract) {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < data.truth.size(); ++i)
-    if (!contract.novelty || data.novelty[i] <= contract.novelty->threshold) out.push_back(i);
+    if ((!contract.novelty || data.novelty[i] <= contract.novelty->threshold) &&
+        (data.tokens.empty() || data.tokens[i] >= contract.shortest))
+      out.push_back(i);
   return out;
 }
 
@@ -105,6 +107,7 @@ Json to_json(const CalibrationContract& contract) {
                           {"threshold", contract.novelty->threshold},
                           {"share", contract.novelty->share}};
   }
+  out["shortest"] = contract.shortest;
   out["documents"] = contract.documents;
   out["uncategorised"] = contract.uncategorised;
   out["data_hash"] = contract.data_hash;
@@ -128,6 +131,7 @@ CalibrationContract calibration_contract(const Json& json, const std::string& so
                                                .threshold = n.number("threshold"),
                                                .share = n.number("share", {0, 1})};
   }
+  out.shortest = c.integer_or("shortest", 0, {.at_least = 0});
   out.documents = c.integer("documents", {.at_least = 0});
   out.uncategorised = c.integer("uncategorised", {.at_least = 0});
   out.data_hash = c.string("data_hash");
@@ -141,6 +145,9 @@ CalibrationContract calibrate(const CalibrationData& data, const CalibrationOpti
         "calibrating: {} true classes for {} documents", data.truth.size(), data.logits.rows());
   check(data.novelty.empty() || data.novelty.size() == data.truth.size(),
         "calibrating: {} novelty scores for {} documents", data.novelty.size(), data.truth.size());
+  check(data.tokens.empty() || data.tokens.size() == data.truth.size(), "calibrating: {} lengths for {} documents",
+        data.tokens.size(), data.truth.size());
+  CalibrationContract out;
   ScoreTable logits;
   std::vector<int> truth;
   std::vector<double> known_novelty;
@@ -149,11 +156,12 @@ CalibrationContract calibrate(const CalibrationData& data, const CalibrationOpti
     logits.add_row(data.logits.row(static_cast<std::int64_t>(i)));
     truth.push_back(data.truth[i]);
     if (!data.novelty.empty()) known_novelty.push_back(data.novelty[i]);
+    if (!data.tokens.empty())
+      out.shortest = truth.size() == 1 ? data.tokens[i] : std::min(out.shortest, data.tokens[i]);
   }
   check(!truth.empty(), "calibrating: none of the {} documents has a category", data.truth.size());
 
   const TemperatureFit fit = fit_temperature(logits, truth, options.sharpening);
-  CalibrationContract out;
   out.temperature = fit.temperature, out.fitted_temperature = fit.fitted_temperature;
   out.kept_identity = fit.kept_identity, out.temperature_reason = fit.reason;
   out.before = short_figures(fit.before), out.after = short_figures(fit.after);
@@ -177,28 +185,35 @@ std::string review_reason_name(ReviewReason reason) {
       return "low_confidence";
     case ReviewReason::novel:
       return "novel";
+    case ReviewReason::too_short:
+      return "short";
     case ReviewReason::no_threshold:
       return "no_threshold";
   }
   return "";
 }
 
-Route route(const CalibrationContract& contract, double confidence, std::optional<double> novelty) {
+Route route(const CalibrationContract& contract, const Seen& seen) {
   Route out;
   if (!contract.route.threshold) {
     out.reasons.push_back({ReviewReason::no_threshold,
                            fmt::format("no threshold keeps the error within {:.1f} %: every document is reviewed",
                                        100 * contract.target_error)});
-  } else if (!(confidence >= *contract.route.threshold)) {
-    out.reasons.push_back({ReviewReason::low_confidence,
-                           fmt::format("confidence {:.3f} is below {:.3f}", confidence, *contract.route.threshold)});
+  } else if (!(seen.confidence >= *contract.route.threshold)) {
+    out.reasons.push_back({ReviewReason::low_confidence, fmt::format("confidence {:.3f} is below {:.3f}",
+                                                                     seen.confidence, *contract.route.threshold)});
   }
+  if (seen.tokens < contract.shortest)
+    out.reasons.push_back({ReviewReason::too_short,
+                           fmt::format("{} tokens: shorter than any document that the model was calibrated on ({})",
+                                       seen.tokens, contract.shortest)});
   if (!contract.novelty) return out;
-  check(novelty.has_value(), "routing: the contract has a novelty threshold, but the document has no novelty score");
-  if (!(*novelty <= contract.novelty->threshold))
+  check(seen.novelty.has_value(),
+        "routing: the contract has a novelty threshold, but the document has no novelty score");
+  if (!(*seen.novelty <= contract.novelty->threshold))
     out.reasons.push_back(
-        {ReviewReason::novel, fmt::format("novelty {:.3g} is above {:.3g}: unlike the training documents", *novelty,
-                                          contract.novelty->threshold)});
+        {ReviewReason::novel, fmt::format("novelty {:.3g} is above {:.3g}: unlike the training documents",
+                                          *seen.novelty, contract.novelty->threshold)});
   return out;
 }
 

@@ -35,6 +35,9 @@ struct CalibrationContract {
   double target_error = 0.02, bound_confidence = 0.95;
   ThresholdChoice route;
   std::optional<Novelty> novelty;
+  /// Tokens of the shortest document with a category that it was calibrated on: nothing is known of shorter ones. 0: no
+  /// bound.
+  std::int64_t shortest = 0;
 
   std::int64_t documents = 0;      // that it was calibrated on
   std::int64_t uncategorised = 0;  // of those, without a category
@@ -47,9 +50,10 @@ CalibrationContract calibration_contract(const Json& json, const std::string& so
 
 /// Validation documents as the model saw them.
 struct CalibrationData {
-  ScoreTable logits = {};            // [documents, classes]
-  std::vector<int> truth = {};       // [documents]; -1 for a document of no category: any answer to it is wrong
-  std::vector<double> novelty = {};  // [documents] or empty: NoveltyModel::scores
+  ScoreTable logits = {};                 // [documents, classes]
+  std::vector<int> truth = {};            // [documents]; -1 for a document of no category: any answer to it is wrong
+  std::vector<double> novelty = {};       // [documents] or empty: NoveltyModel::scores
+  std::vector<std::int64_t> tokens = {};  // [documents] or empty: what the model read of each
   std::string hash = "";
 };
 
@@ -70,9 +74,10 @@ CalibrationContract calibrate(const CalibrationData& data, const CalibrationOpti
 enum class ReviewReason {
   low_confidence,  // below the threshold
   novel,           // unlike the training documents
+  too_short,       // shorter than any document it was calibrated on
   no_threshold     // the target error could not be assured: all documents are reviewed
 };
-std::string review_reason_name(ReviewReason reason);  // "low_confidence", ...
+std::string review_reason_name(ReviewReason reason);  // "low_confidence", "novel", "short", ...
 
 struct Route {
   struct Because {
@@ -83,8 +88,14 @@ struct Route {
   bool automatic() const { return reasons.empty(); }
 };
 
-/// `confidence` is the calibrated one; `novelty` is needed where the contract has a novelty threshold (else an Error).
+/// What a classifier saw of a document.
+struct Seen {
+  double confidence = 0;               // calibrated
+  std::optional<double> novelty = {};  // needed where the contract has a novelty threshold (else an Error)
+  std::int64_t tokens = 0;
+};
+
 /// NaN goes to review.
-Route route(const CalibrationContract& contract, double confidence, std::optional<double> novelty);
+Route route(const CalibrationContract& contract, const Seen& seen);
 
 }  // namespace attune::evaluate

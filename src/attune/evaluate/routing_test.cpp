@@ -245,6 +245,17 @@ TEST(Calibrate, NovelDocumentsDoNotCostCoverageAndTheContractSurvivesJson) {
   EXPECT_LT(calibrate(without).route.coverage, contract.route.coverage);
 }
 
+TEST(Calibrate, NothingIsPromisedOfTextsShorterThanTheCalibrationDocuments) {
+  CalibrationData data = calibration_data();
+  EXPECT_EQ(calibrate(data).shortest, 0);  // no lengths, no bound
+  for (std::size_t i = 0; i < data.truth.size(); ++i)
+    data.tokens.push_back(data.truth[i] == -1 ? 3 : 40 + static_cast<std::int64_t>(i % 7));
+  const CalibrationContract contract = calibrate(data);
+  EXPECT_EQ(contract.shortest, 40);  // those of no category have no say
+  const Json json = to_json(contract);
+  EXPECT_EQ(calibration_contract(parse_json(to_text(json), "test"), "test").shortest, 40);
+}
+
 TEST(Calibrate, RefusesWhatCannotBeCalibrated) {
   CalibrationData data = calibration_data();
   data.truth.assign(data.truth.size(), -1);
@@ -276,17 +287,20 @@ TEST(CalibrationContractFile, AChangedFileIsRefused) {
 TEST(Routing, EachReasonIsNamed) {
   CalibrationContract contract;
   contract.route.threshold = 0.8;
-  EXPECT_TRUE(route(contract, 0.8, {}).automatic());
-  EXPECT_EQ(route(contract, 0.79, {}).reasons.at(0).reason, ReviewReason::low_confidence);
-  EXPECT_FALSE(route(contract, nan, {}).automatic());
+  EXPECT_TRUE(route(contract, {0.8}).automatic());
+  EXPECT_EQ(route(contract, {0.79}).reasons.at(0).reason, ReviewReason::low_confidence);
+  EXPECT_FALSE(route(contract, {nan}).automatic());
   contract.novelty = CalibrationContract::Novelty{.threshold = 10};
-  EXPECT_TRUE(route(contract, 0.9, 10).automatic());
-  EXPECT_EQ(route(contract, 0.9, 10.5).reasons.at(0).reason, ReviewReason::novel);
-  EXPECT_EQ(route(contract, 0.1, 11).reasons.size(), 2u);
-  EXPECT_FALSE(route(contract, 0.9, nan).automatic());
-  EXPECT_THROW(route(contract, 0.9, {}), Error);
+  EXPECT_TRUE(route(contract, {0.9, 10}).automatic());
+  EXPECT_EQ(route(contract, {0.9, 10.5}).reasons.at(0).reason, ReviewReason::novel);
+  EXPECT_EQ(route(contract, {0.1, 11}).reasons.size(), 2u);
+  EXPECT_FALSE(route(contract, {0.9, nan}).automatic());
+  EXPECT_THROW(route(contract, {0.9}), Error);
+  contract.shortest = 30;
+  EXPECT_TRUE(route(contract, {0.9, 10, 30}).automatic());
+  EXPECT_EQ(route(contract, {0.9, 10, 29}).reasons.at(0).reason, ReviewReason::too_short);
   contract.route.threshold.reset();
-  EXPECT_EQ(route(contract, 1, 1).reasons.at(0).reason, ReviewReason::no_threshold);
+  EXPECT_EQ(route(contract, {1, 1}).reasons.at(0).reason, ReviewReason::no_threshold);
   EXPECT_EQ(review_reason_name(ReviewReason::no_threshold), "no_threshold");
 }
 

@@ -58,6 +58,7 @@ void calibrate_bundle(Bundle& bundle, const CalibrationDocuments& documents,
   if (documents.training) novelty = fit_novelty(bundle, *documents.training, options, run);
   if (novelty) data.novelty = novelty->scores(scored.scores.features);
   data.logits = std::move(scored.scores.logits);
+  for (const EncodedText& text : scored.read) data.tokens.push_back(text.tokens);
   evaluate::CalibrationOptions used = options;
   if (novelty) used.novelty_method = novelty->method(), used.neighbours = novelty->neighbours();
   bundle.contract.calibration =

@@ -103,7 +103,7 @@ std::vector<Classified> decide(const Bundle& bundle, const ClassScores& scores, 
       r.explained = {"this model was not calibrated: its confidence is not to be trusted"};
       continue;
     }
-    evaluate::Route route = evaluate::route(*contract.calibration, r.confidence, r.novelty);
+    evaluate::Route route = evaluate::route(*contract.calibration, {r.confidence, r.novelty, r.tokens});
     r.automatic = route.automatic();
     for (const auto& because : route.reasons) {
       r.reasons.push_back(evaluate::review_reason_name(because.reason));

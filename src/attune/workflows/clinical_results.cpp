@@ -27,7 +27,8 @@ Decided decide(const ClinicalReport& report, const TestRun& run) {
   const auto probabilities = evaluate::softmax(run.logits, report.calibration.temperature);
   Decided out{evaluate::top_class(probabilities), evaluate::top_score(probabilities), {}};
   for (std::size_t i = 0; i < run.documents.size(); ++i)
-    out.routes.push_back(evaluate::route(report.calibration, out.confidence[i], run.documents[i].novelty));
+    out.routes.push_back(
+        evaluate::route(report.calibration, {out.confidence[i], run.documents[i].novelty, run.documents[i].tokens}));
   return out;
 }
 
@@ -131,17 +132,24 @@ ClinicalReport::Routed routed(const std::string& name, const TestRun& run, const
   return out;
 }
 
-std::string reasons_in_words(const evaluate::Route& route) {
-  if (route.reasons.size() > 1) return "both: too unsure and too unlike the training documents";
-  switch (route.reasons[0].reason) {
+std::string in_words(evaluate::ReviewReason reason) {
+  switch (reason) {
     case evaluate::ReviewReason::low_confidence:
       return "too unsure (confidence below the threshold)";
     case evaluate::ReviewReason::novel:
       return "too unlike the training documents (novelty above the threshold)";
+    case evaluate::ReviewReason::too_short:
+      return "shorter than any document it was calibrated on";
     case evaluate::ReviewReason::no_threshold:
       return "no threshold keeps the target error";
   }
   return "";
+}
+
+std::string reasons_in_words(const evaluate::Route& route) {
+  std::string words;
+  for (const auto& because : route.reasons) words += (words.empty() ? "" : ", and ") + in_words(because.reason);
+  return words;
 }
 
 void add_routing(ClinicalReport& report, const TestRun& run, const Decided& decided) {

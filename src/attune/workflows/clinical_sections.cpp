@@ -89,6 +89,10 @@ Html threshold_facts(const ClinicalReport& report) {
         "and its novelty score is **at most {:.3g}** (the {} % point of familiar validation documents; method: {})",
         contract.novelty->threshold, fixed(100 * contract.novelty->share, 0),
         evaluate::novelty_method_name(contract.novelty->method)));
+  if (contract.shortest > 0)
+    rules.push_back(fmt::format(
+        "and it has **at least {} tokens**, as the shortest document of a category that the threshold was chosen on",
+        contract.shortest));
   rules.push_back("What was promised when the threshold was chosen: " + contract.route.statement);
   return report::list(rules);
 }

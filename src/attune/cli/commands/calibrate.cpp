@@ -26,6 +26,7 @@ void print_contract(const evaluate::CalibrationContract& calibration) {
              report::fixed(calibration.before.nll), report::fixed(calibration.after.nll), calibration.documents,
              calibration.uncategorised);
   fmt::print("automatic part: {}\n", calibration.route.statement);
+  fmt::print("length: to review below {} tokens, the shortest of these documents\n", calibration.shortest);
   if (calibration.novelty)
     fmt::print("novelty: to review above {:.4g}, where {} of the known documents are not\n",
                calibration.novelty->threshold, report::percent(calibration.novelty->share, 0));
