@@ -2,6 +2,7 @@
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
+#include "attune/nn/attention/family.h"
 #include "attune/nn/cache/attention_cached.h"
 #include "attune/ops/rotary.h"
 #include "attune/ops/view.h"
@@ -47,6 +48,10 @@ Tensor MultiHead::self(const Tensor& x, const Batch& batch, Place place, Observe
   if (batch.rotary) {
     q = rotary(q, *batch.rotary);
     k = rotary(k, *batch.rotary);
+  }
+  if (family) {
+    check(!batch.cache, "an attention family other than \"full\" is not decoded with a cache of keys and values");
+    return join(family->mix({q, k, v, x, batch, place, rule_for(batch, place, "attention weights")}));
   }
   if (batch.cache) {
     batch.cache->append(place.layer, batch.handles, batch.offsets, k, v);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "attune/nn/batch.h"
@@ -36,6 +37,8 @@ struct Memory {
   std::vector<KeyValueCache::Handle> handles = {};
 };
 
+class AttentionFamily;
+
 /// Concat(head_1..head_h) W^O with head_i = attention(x W_i^Q, s W_i^K, s W_i^V) (Vaswani et al. 2017, section 3.2.2),
 /// where s is x itself (self-attention) or a Memory (cross-attention).
 struct MultiHead {
@@ -46,6 +49,8 @@ struct MultiHead {
   AttentionSizes sizes;
   AttentionRule rule;  // mask and scale; dropout is added in training
   double dropout = 0;  // on the attention weights
+  /// What stands in the place of attention() in self-attention; null: nothing. See family.h.
+  std::shared_ptr<const AttentionFamily> family = {};
 
   /// x: [tokens, hidden]. Returns [tokens, hidden].
   Tensor self(const Tensor& x, const Batch& batch, Place place, Observer* observer) const;
