@@ -11,6 +11,12 @@ CacheShape shape_of(const Model& model, std::int64_t page_tokens) {
   const ModelFacts& facts = model.facts();
   check(facts.head == HeadKind::causal_lm || facts.head == HeadKind::sequence_to_sequence,
         "this {} model does not write text: use a causal language model or a translator", facts.model_type);
+  for (const Block& block : model.decoding_blocks())
+    check(
+        !block.attention.family,
+        "this {} model's attention family keeps no cache of keys and values to write text from: use one that is a rule "
+        "(full, window, ...)",
+        facts.model_type);
   return {.layers = static_cast<std::int64_t>(model.decoding_blocks().size()),
           .kv_heads = facts.cached_attention.kv_heads,
           .head_dim = facts.cached_attention.head_dim,

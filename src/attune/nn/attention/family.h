@@ -34,6 +34,7 @@ struct FamilyUse {
   AttentionSizes sizes;
   std::int64_t hidden_size = 0;
   std::int64_t longest = 0;  // tokens in a sequence, for families with a table of that length; 0: not bounded
+  std::int64_t layer = 0, layers = 1;  // which of how many, for families that work at one alone
 };
 
 /// What a family gives to a MultiHead: another rule, or another mixer, or both.

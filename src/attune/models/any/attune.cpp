@@ -1,0 +1,169 @@
+// Models that begin from scratch: one stack with any attention (nn/attention/family.h) and any positions, as a decoder
+// (AttuneForCausalLM) or an encoder (AttuneForMaskedLM): the head decides. Pre-norm (Xiong et al. 2020); by default
+// RMSNorm and SwiGLU, and then full attention with rotary positions is Llama, number for number, under the same names.
+#include "attune/base/error.h"
+#include "attune/models/architecture.h"
+#include "attune/models/config_values.h"
+#include "attune/nn/attention/family.h"
+#include "attune/nn/embedding.h"
+#include "attune/nn/position/rotary.h"
+
+namespace attune {
+
+namespace {
+
+struct AttuneConfig {
+  std::int64_t vocab_size, hidden_size, intermediate_size, layers, longest;
+  AttentionSizes attention;
+  Activation activation;
+  bool gated, rms, tied;
+  double epsilon, deviation, dropout;
+  std::optional<RopeConfig> rope;
+  std::optional<std::int64_t> pad_token_id;
+  std::vector<std::int64_t> eos_token_ids;
+  std::optional<ConfigReader> family;  // "attention"
+
+  static AttuneConfig read(const ConfigReader& c) {
+    AttuneConfig a;
+    a.family = c.object_or_empty("attention");
+    a.vocab_size = c.integer("vocab_size", {.at_least = 1});
+    a.hidden_size = c.integer_or("hidden_size", 256, {.at_least = 1});
+    a.layers = c.integer_or("num_hidden_layers", 6, {.at_least = 1});
+    a.attention.heads = c.integer_or("num_attention_heads", 4, {.at_least = 1});
+    a.attention.kv_heads = c.integer_or("num_key_value_heads", a.attention.heads, {.at_least = 1});
+    if (a.attention.heads % a.attention.kv_heads != 0)
+      c.reject("num_key_value_heads", "must divide num_attention_heads");
+    if (!c.has("head_dim") && a.hidden_size % a.attention.heads != 0)
+      c.reject("num_attention_heads", "must divide hidden_size");
+    a.attention.head_dim = c.integer_or("head_dim", a.hidden_size / a.attention.heads, {.at_least = 1});
+    a.gated = c.choice_or("mlp", "gated", {"gated", "plain"}) == "gated";
+    a.intermediate_size = c.integer_or("intermediate_size", a.hidden_size * (a.gated ? 8 : 12) / 3, {.at_least = 1});
+    a.activation = read_activation(c, "hidden_act", a.gated ? "silu" : "gelu");
+    a.rms = c.choice_or("norm", "rms", {"rms", "layer"}) == "rms";
+    a.epsilon = c.number_or("norm_eps", 1e-6, {.at_least = 0});
+    a.deviation = c.number_or("initializer_range", 0.02, {.at_least = 0});
+    a.dropout = c.number_or("dropout", 0, {0, 1});
+    a.longest = c.integer_or("max_position_embeddings", 0, {.at_least = 1});
+    a.tied = c.flag_or("tie_word_embeddings", true);
+    a.read_positions(c.object_or_empty("positions"));
+    if (c.has("pad_token_id")) a.pad_token_id = c.integer("pad_token_id", {.at_least = 0});
+    a.eos_token_ids = read_token_ids(c, "eos_token_id", {});
+    c.ignore({"bos_token_id"});
+    return a;
+  }
+
+  void read_positions(const ConfigReader& c) {
+    if (c.choice_or("method", "rotary", {"rotary", "none"}) == "rotary")
+      rope = RopeConfig{.theta = c.number_or("theta", 10000, {.above = 0}), .rotary_dims = attention.head_dim};
+    if (rope && attention.head_dim % 2 != 0) c.reject("method", "rotary positions turn pairs: head_dim must be even");
+  }
+
+  Norm norm(const Weights& w) const {
+    return rms ? Norm::rms(w, hidden_size, epsilon) : Norm::layer(w, hidden_size, epsilon);
+  }
+};
+
+Block attune_block(const Weights& w, const AttuneConfig& c, bool causal, int layer) {
+  const LinearOptions dense{.bias = false, .deviation = c.deviation};
+  const Weights attention = w / "self_attn", mlp = w / "mlp";
+  const std::int64_t inner = c.intermediate_size;
+  FamilyParts parts = build_family(*c.family,
+                                   {.causal = causal,
+                                    .sizes = c.attention,
+                                    .hidden_size = c.hidden_size,
+                                    .longest = c.longest,
+                                    .layer = layer,
+                                    .layers = c.layers},
+                                   attention);
+  return {.attention = {.query = Linear(attention / "q_proj", c.hidden_size, c.attention.query_width(), dense),
+                        .key = Linear(attention / "k_proj", c.hidden_size, c.attention.kv_width(), dense),
+                        .value = Linear(attention / "v_proj", c.hidden_size, c.attention.kv_width(), dense),
+                        .output = Linear(attention / "o_proj", c.attention.query_width(), c.hidden_size, dense),
+                        .sizes = c.attention,
+                        .rule = std::move(parts.rule),
+                        .family = std::move(parts.mixer)},
+          .attention_norm = c.norm(w / "input_layernorm"),
+          .feedforward = {.up = Linear(mlp / "up_proj", c.hidden_size, inner, dense),
+                          .down = Linear(mlp / "down_proj", inner, c.hidden_size, dense),
+                          .gate = c.gated ? std::optional(Linear(mlp / "gate_proj", c.hidden_size, inner, dense))
+                                          : std::nullopt,
+                          .activation = c.activation},
+          .feedforward_norm = c.norm(w / "post_attention_layernorm"),
+          .order = NormOrder::pre,
+          .dropout = c.dropout,
+          .place = {causal ? Stack::decoder : Stack::encoder, layer}};
+}
+
+/// The same output layer, asked for the masked token itself.
+class MaskedLmHead : public CausalLmHead {
+ public:
+  using CausalLmHead::CausalLmHead;
+  bool shifts_labels() const override { return false; }
+};
+
+template <class LmHead>
+std::unique_ptr<Head> lm_head(const Weights& w, const AttuneConfig& c, const Embedding& words) {
+  if (c.tied) return std::make_unique<LmHead>(words, w);
+  return std::make_unique<LmHead>(w, c.hidden_size, c.vocab_size, c.deviation);
+}
+
+class Attune : public Model {
+ public:
+  Attune(const AttuneConfig& c, HeadKind head, WeightSource source)
+      : Model(std::move(source), {.may_be_new = {"lm_head."}}), config_(c) {
+    const bool causal = head == HeadKind::causal_lm;
+    const Weights root(parameters_), w = root / "model";
+    embed_ = Embedding(w / "embed_tokens", c.vocab_size, c.hidden_size, c.pad_token_id, c.deviation);
+    for (int i = 0; i < c.layers; ++i) layers_.push_back(attune_block(w / "layers" / i, c, causal, i));
+    norm_ = c.norm(w / "norm");
+    head_ = causal ? lm_head<CausalLmHead>(root / "lm_head", c, embed_)
+                   : lm_head<MaskedLmHead>(root / "lm_head", c, embed_);
+    facts_ = {.model_type = "attune",
+              .head = head,
+              .vocab_size = c.vocab_size,
+              .hidden_size = c.hidden_size,
+              .layers = c.layers,
+              .pad_token_id = c.pad_token_id,
+              .eos_token_ids = c.eos_token_ids,
+              .cached_attention = c.attention};
+    if (c.longest > 0) facts_.longest = c.longest;
+  }
+  const ModelFacts& facts() const override { return facts_; }
+
+  Tensor forward(const Batch& batch, Observer* observer) const override {
+    Batch placed = batch;
+    if (config_.rope) placed.rotary = rotary_table(*config_.rope, batch.positions.values<std::int64_t>());
+    Tensor x = embed_(batch.ids);  // [tokens, hidden]
+    x = batch.dropped(x, config_.dropout, batch.site("embeddings"));
+    const Stack stack = layers_.front().place.stack;
+    if (observer) observer->hidden_state(stack, 0, x);
+    x = norm_(run(layers_, x, placed, observer, nullptr, true));
+    if (observer) observer->hidden_state(stack, static_cast<int>(layers_.size()), x);
+    return x;
+  }
+  const std::vector<Block>& decoding_blocks() const override {
+    return facts_.head == HeadKind::causal_lm ? layers_ : Model::decoding_blocks();
+  }
+
+ private:
+  AttuneConfig config_;
+  ModelFacts facts_;
+  Embedding embed_;
+  std::vector<Block> layers_;
+  Norm norm_;
+};
+
+const RegisterArchitecture attune_({
+    .model_type = "attune",
+    .classes = {{"AttuneForCausalLM", HeadKind::causal_lm}, {"AttuneForMaskedLM", HeadKind::masked_lm}},
+    .dropout_keys = {"dropout"},
+    .build = [](const ConfigReader& config, HeadKind head, WeightSource source) -> std::unique_ptr<Model> {
+      if (head != HeadKind::causal_lm && head != HeadKind::masked_lm)
+        config.reject("architectures", "name AttuneForCausalLM or AttuneForMaskedLM: the head says whether it decodes");
+      return std::make_unique<Attune>(AttuneConfig::read(config), head, std::move(source));
+    },
+});
+
+}  // namespace
+
+}  // namespace attune

@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "attune/autograd/tape.h"
+#include "attune/base/error.h"
+#include "attune/models/architecture.h"
+#include "attune/models/objective.h"
+
+namespace attune {
+namespace {
+
+std::unique_ptr<Model> fresh(const Json& config) {
+  return build_model(config, "a test's config",
+                     {.checkpoint = nullptr, .initial = RandomKey{.seed = 3}.at("weights"), .trainable = true});
+}
+
+Json shared_sizes() {
+  return {{"vocab_size", 41},         {"hidden_size", 24},        {"num_hidden_layers", 2},
+          {"num_attention_heads", 4}, {"head_dim", 10},           {"num_key_value_heads", 2},
+          {"intermediate_size", 36},  {"initializer_range", 0.1}, {"tie_word_embeddings", true},
+          {"pad_token_id", 2},        {"eos_token_id", 1}};
+}
+
+Json attune_config(const std::string& head, const Json& attention = Json::object()) {
+  Json config = shared_sizes();
+  config["model_type"] = "attune";
+  config["architectures"] = {head};
+  config["attention"] = attention;
+  return config;
+}
+
+std::string error_of(const Json& config) {
+  try {
+    fresh(config);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const std::vector<Example>& lines() {
+  static const std::vector<Example> two = {{.chunks = {{5, 3, 40, 7, 7, 12}}, .labels = {5, 3, 40, 7, 7, 12}},
+                                           {.chunks = {{9, 30, 4}}, .labels = {9, 30, 4}}};
+  return two;
+}
+
+/// Loss and gradients of all weights for two lines.
+std::vector<std::vector<float>> step_of(const Model& model) {
+  const std::vector<std::int64_t> numbers = {0, 1};
+  Tensor loss = loss_of(model, collate(model, lines(), numbers));
+  std::vector<std::vector<float>> values = {{static_cast<float>(loss.item())}};
+  backward(loss);
+  for (const Parameter& p : model.parameters().all()) values.push_back(gradient_of(p.value).to_vector<float>());
+  return values;
+}
+
+// New weights are keyed by their names: the same names and shapes begin with the same numbers.
+TEST(AttuneModel, FullAttentionWithRotaryPositionsIsLlamaBitForBit) {
+  Json llama = shared_sizes();
+  llama["model_type"] = "llama";
+  llama["architectures"] = {"LlamaForCausalLM"};
+  llama["rope_theta"] = 500.0;
+  Json ours = attune_config("AttuneForCausalLM", {{"family", "full"}});
+  ours["positions"] = {{"method", "rotary"}, {"theta", 500.0}};
+  auto a = fresh(llama), b = fresh(ours);
+  ASSERT_EQ(a->parameters().all().size(), b->parameters().all().size());
+  for (std::size_t i = 0; i < a->parameters().all().size(); ++i) {
+    EXPECT_EQ(a->parameters().all()[i].name, b->parameters().all()[i].name);
+    EXPECT_EQ(a->parameters().all()[i].value.to_vector<float>(), b->parameters().all()[i].value.to_vector<float>());
+  }
+  EXPECT_EQ(step_of(*a), step_of(*b));
+}
+
+TEST(AttuneModel, ADecoderSeesNoLaterTokenAndAnEncoderDoes) {
+  for (const char* head : {"AttuneForCausalLM", "AttuneForMaskedLM"}) {
+    auto model = fresh(attune_config(head));
+    auto first = [&](std::int64_t last) {
+      return model->forward(Batch::of({{5, 3, 40, last}})).detached().rows(0, 3).contiguous().to_vector<float>();
+    };
+    EXPECT_EQ(first(7) == first(8), std::string(head) == "AttuneForCausalLM");
+  }
+}
+
+TEST(AttuneModel, AMaskedHeadIsAskedForTheTokenItself) {
+  auto model = fresh(attune_config("AttuneForMaskedLM"));
+  const std::vector<std::int64_t> numbers = {0, 1};
+  LabelledBatch batch = collate(*model, lines(), numbers);
+  EXPECT_EQ(batch.labelled, 9);  // none is shifted out of its line
+  EXPECT_EQ(batch.labels.to_vector<std::int64_t>()[0], 5);
+}
+
+TEST(AttuneModel, TakesLayerNormAndAPlainFeedForward) {
+  Json config = attune_config("AttuneForCausalLM");
+  config["norm"] = "layer";
+  config["mlp"] = "plain";
+  config["positions"] = {{"method", "none"}};
+  auto model = fresh(config);
+  EXPECT_NE(model->parameters().find("model.norm.bias"), nullptr);
+  EXPECT_EQ(model->parameters().find("model.layers.0.mlp.gate_proj.weight"), nullptr);
+  EXPECT_GT(step_of(*model)[0][0], 0);
+}
+
+TEST(AttuneModel, RefusesWhatItCannotRead) {
+  EXPECT_NE(error_of(attune_config("AttuneForCausalLM", {{"family", "fulll"}})).find("full"), std::string::npos);
+  EXPECT_NE(error_of(attune_config("AttuneForCausalLM", {{"family", "full"}, {"rank", 3}})).find("rank"),
+            std::string::npos);
+  Json headless = attune_config("AttuneForCausalLM");
+  headless.erase("architectures");
+  EXPECT_NE(error_of(headless).find("AttuneForMaskedLM"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attune
