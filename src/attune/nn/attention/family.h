@@ -18,11 +18,12 @@ class AttentionFamily {
   virtual ~AttentionFamily() = default;
 
   struct Input {
-    Tensor q, k, v;      // [tokens, heads, head_dim], [tokens, kv_heads, head_dim] twice; on the tape
-    Tensor x;            // [tokens, hidden]: what they were projected from, for gates of the family's own
-    const Batch& batch;  // sequences, positions, examples; no family looks at its ids
-    Place place;         // for random numbers
-    AttentionRule rule;  // the block's: mask and scale, and dropout in training
+    Tensor q, k, v;                    // [tokens, heads, head_dim], [tokens, kv_heads, head_dim] twice; on the tape
+    Tensor x;                          // [tokens, hidden]: what they were projected from, for gates of the family's own
+    const Batch& batch;                // sequences, positions, examples; no family looks at its ids
+    Place place;                       // for random numbers
+    AttentionRule rule;                // the block's: mask and scale, and dropout in training
+    const MultiHead* heads = nullptr;  // whose projections made q, k and v
   };
   /// Returns [tokens, heads, head_dim]. Sequences do not see each other; each has the bits that it has alone.
   virtual Tensor mix(const Input& in) const = 0;
@@ -37,10 +38,14 @@ struct FamilyUse {
   std::int64_t layer = 0, layers = 1;  // which of how many, for families that work at one alone
 };
 
+class RecurrentMemory;  // recurrent_memory.h
+
 /// What a family gives to a MultiHead: another rule, or another mixer, or both.
 struct FamilyParts {
   AttentionRule rule;
   std::shared_ptr<const AttentionFamily> mixer = {};
+  /// Given with layer 0's parts: the model runs its whole stack of blocks through it, segment by segment.
+  std::shared_ptr<const RecurrentMemory> recurrence = {};
 };
 
 /// One row of the registry. A family's file registers itself.

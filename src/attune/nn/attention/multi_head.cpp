@@ -51,7 +51,7 @@ Tensor MultiHead::self(const Tensor& x, const Batch& batch, Place place, Observe
   }
   if (family) {
     check(!batch.cache, "an attention family other than \"full\" is not decoded with a cache of keys and values");
-    return join(family->mix({q, k, v, x, batch, place, rule_for(batch, place, "attention weights")}));
+    return join(family->mix({q, k, v, x, batch, place, rule_for(batch, place, "attention weights"), this}));
   }
   if (batch.cache) {
     batch.cache->append(place.layer, batch.handles, batch.offsets, k, v);
@@ -61,6 +61,19 @@ Tensor MultiHead::self(const Tensor& x, const Batch& batch, Place place, Observe
   AttentionRule now = rule_for(batch, place, "attention weights");
   show(q, k, sequences, now, place, observer);
   return join(attention(q, k, v, sequences, now));
+}
+
+KeysAndValues MultiHead::keys_and_values(const Tensor& x, const Batch& batch) const {
+  Tensor k, v;
+  if (fused) {
+    const Tensor all = (*fused)(x);
+    const std::int64_t queries = sizes.query_width(), keys = queries + sizes.kv_width();
+    k = columns(all, queries, keys), v = columns(all, keys, keys + sizes.kv_width());
+  } else {
+    k = key(x), v = value(x);
+  }
+  k = as_heads(k, sizes.kv_heads, sizes.head_dim);
+  return {batch.rotary ? rotary(k, *batch.rotary) : k, as_heads(v, sizes.kv_heads, sizes.head_dim)};
 }
 
 Tensor MultiHead::cross(const Tensor& x, const Batch& batch, const Memory& memory, Place place,

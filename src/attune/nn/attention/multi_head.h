@@ -39,6 +39,10 @@ struct Memory {
 
 class AttentionFamily;
 
+struct KeysAndValues {
+  Tensor k, v;
+};
+
 /// Concat(head_1..head_h) W^O with head_i = attention(x W_i^Q, s W_i^K, s W_i^V) (Vaswani et al. 2017, section 3.2.2),
 /// where s is x itself (self-attention) or a Memory (cross-attention).
 struct MultiHead {
@@ -56,6 +60,8 @@ struct MultiHead {
   Tensor self(const Tensor& x, const Batch& batch, Place place, Observer* observer) const;
   Tensor cross(const Tensor& x, const Batch& batch, const Memory& memory, Place place,
                Observer* observer = nullptr) const;
+  /// Keys and values of self-attention, [tokens, kv_heads, head_dim], turned by batch.rotary where that is set.
+  KeysAndValues keys_and_values(const Tensor& x, const Batch& batch) const;
   /// Projects a memory's keys and values into its cache, once for all steps of a decoding.
   void remember(const Memory& memory, Place place) const;
 
