@@ -23,10 +23,13 @@ const Head& Model::head() const {
 
 Tensor Model::run(const std::vector<Block>& blocks, Tensor x, const Batch& batch, Observer* observer,
                   const Memory* memory, bool final_norm_follows) const {
+  const bool replayed = checkpoint_blocks_ && batch.dropout && !memory;
+  // The second run comes with the backward pass, when the caller's batch (a copy with rotary angles) may be gone.
+  const auto kept = replayed ? std::make_shared<const Batch>(batch) : nullptr;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Block& block = blocks[i];
-    if (checkpoint_blocks_ && batch.dropout && !memory)
-      x = checkpointed([&block, &batch](const Tensor& in) { return block(in, batch, nullptr); }, x);
+    if (replayed)
+      x = checkpointed([&block, kept](const Tensor& in) { return block(in, *kept, nullptr); }, x);
     else
       x = block(x, batch, observer, memory);
     bool last = i + 1 == blocks.size();

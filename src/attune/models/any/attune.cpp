@@ -5,6 +5,7 @@
 #include "attune/models/architecture.h"
 #include "attune/models/config_values.h"
 #include "attune/nn/attention/family.h"
+#include "attune/nn/attention/recurrent_memory.h"
 #include "attune/nn/embedding.h"
 #include "attune/nn/position/rotary.h"
 
@@ -63,18 +64,10 @@ struct AttuneConfig {
   }
 };
 
-Block attune_block(const Weights& w, const AttuneConfig& c, bool causal, int layer) {
+Block attune_block(const Weights& w, const AttuneConfig& c, const Place& place, FamilyParts parts) {
   const LinearOptions dense{.bias = false, .deviation = c.deviation};
   const Weights attention = w / "self_attn", mlp = w / "mlp";
   const std::int64_t inner = c.intermediate_size;
-  FamilyParts parts = build_family(*c.family,
-                                   {.causal = causal,
-                                    .sizes = c.attention,
-                                    .hidden_size = c.hidden_size,
-                                    .longest = c.longest,
-                                    .layer = layer,
-                                    .layers = c.layers},
-                                   attention);
   return {.attention = {.query = Linear(attention / "q_proj", c.hidden_size, c.attention.query_width(), dense),
                         .key = Linear(attention / "k_proj", c.hidden_size, c.attention.kv_width(), dense),
                         .value = Linear(attention / "v_proj", c.hidden_size, c.attention.kv_width(), dense),
@@ -91,7 +84,7 @@ Block attune_block(const Weights& w, const AttuneConfig& c, bool causal, int lay
           .feedforward_norm = c.norm(w / "post_attention_layernorm"),
           .order = NormOrder::pre,
           .dropout = c.dropout,
-          .place = {causal ? Stack::decoder : Stack::encoder, layer}};
+          .place = place};
 }
 
 /// The same output layer, asked for the masked token itself.
@@ -114,7 +107,19 @@ class Attune : public Model {
     const bool causal = head == HeadKind::causal_lm;
     const Weights root(parameters_), w = root / "model";
     embed_ = Embedding(w / "embed_tokens", c.vocab_size, c.hidden_size, c.pad_token_id, c.deviation);
-    for (int i = 0; i < c.layers; ++i) layers_.push_back(attune_block(w / "layers" / i, c, causal, i));
+    for (int i = 0; i < c.layers; ++i) {
+      const Weights layer = w / "layers" / i;
+      FamilyParts parts = build_family(*c.family,
+                                       {.causal = causal,
+                                        .sizes = c.attention,
+                                        .hidden_size = c.hidden_size,
+                                        .longest = c.longest,
+                                        .layer = i,
+                                        .layers = c.layers},
+                                       layer / "self_attn");
+      if (parts.recurrence) recurrence_ = parts.recurrence;
+      layers_.push_back(attune_block(layer, c, {causal ? Stack::decoder : Stack::encoder, i}, std::move(parts)));
+    }
     norm_ = c.norm(w / "norm");
     head_ = causal ? lm_head<CausalLmHead>(root / "lm_head", c, embed_)
                    : lm_head<MaskedLmHead>(root / "lm_head", c, embed_);
@@ -131,13 +136,13 @@ class Attune : public Model {
   const ModelFacts& facts() const override { return facts_; }
 
   Tensor forward(const Batch& batch, Observer* observer) const override {
-    Batch placed = batch;
-    if (config_.rope) placed.rotary = rotary_table(*config_.rope, batch.positions.values<std::int64_t>());
     Tensor x = embed_(batch.ids);  // [tokens, hidden]
     x = batch.dropped(x, config_.dropout, batch.site("embeddings"));
     const Stack stack = layers_.front().place.stack;
     if (observer) observer->hidden_state(stack, 0, x);
-    x = norm_(run(layers_, x, placed, observer, nullptr, true));
+    // Memory tokens join the rows of each segment: what they are within the stack, an observer of tokens is not shown.
+    x = recurrence_ ? (*recurrence_)(x, batch, [&](const Tensor& in, const Batch& b) { return states(in, b, nullptr); })
+                    : states(x, batch, observer);
     if (observer) observer->hidden_state(stack, static_cast<int>(layers_.size()), x);
     return x;
   }
@@ -146,10 +151,18 @@ class Attune : public Model {
   }
 
  private:
+  /// All blocks and the final norm, over tokens at the batch's positions.
+  Tensor states(const Tensor& x, const Batch& batch, Observer* observer) const {
+    Batch placed = batch;
+    if (config_.rope) placed.rotary = rotary_table(*config_.rope, batch.positions.values<std::int64_t>());
+    return norm_(run(layers_, x, placed, observer, nullptr, true));
+  }
+
   AttuneConfig config_;
   ModelFacts facts_;
   Embedding embed_;
   std::vector<Block> layers_;
+  std::shared_ptr<const RecurrentMemory> recurrence_;
   Norm norm_;
 };
 

@@ -46,12 +46,17 @@ const std::vector<Example>& lines() {
 }
 
 /// Loss and gradients of all weights for two lines.
-std::vector<std::vector<float>> step_of(const Model& model) {
+std::vector<std::vector<float>> step_of(const Model& model, std::optional<RandomKey> dropout = {}) {
   const std::vector<std::int64_t> numbers = {0, 1};
-  Tensor loss = loss_of(model, collate(model, lines(), numbers));
+  LabelledBatch batch = collate(model, lines(), numbers);
+  batch.batch.dropout = dropout;
+  Tensor loss = loss_of(model, batch);
   std::vector<std::vector<float>> values = {{static_cast<float>(loss.item())}};
   backward(loss);
-  for (const Parameter& p : model.parameters().all()) values.push_back(gradient_of(p.value).to_vector<float>());
+  for (const Parameter& p : model.parameters().all()) {
+    values.push_back(gradient_of(p.value).to_vector<float>());
+    set_gradient(p.value, {});
+  }
   return values;
 }
 
@@ -99,6 +104,31 @@ TEST(AttuneModel, TakesLayerNormAndAPlainFeedForward) {
   EXPECT_NE(model->parameters().find("model.norm.bias"), nullptr);
   EXPECT_EQ(model->parameters().find("model.layers.0.mlp.gate_proj.weight"), nullptr);
   EXPECT_GT(step_of(*model)[0][0], 0);
+}
+
+TEST(AttuneModel, CheckpointedBlocksGiveTheSameGradientsSegmentBySegmentToo) {
+  for (const Json& attention :
+       {Json{{"family", "full"}}, Json{{"family", "recurrent_memory"}, {"segment", 2}, {"memory_tokens", 3}}}) {
+    Json config = attune_config("AttuneForCausalLM", attention);
+    config["dropout"] = 0.2;
+    auto model = fresh(config);
+    const auto plain = step_of(*model, RandomKey{1, 2, 3});
+    model->checkpoint_blocks(true);
+    EXPECT_EQ(step_of(*model, RandomKey{1, 2, 3}), plain);
+  }
+}
+
+TEST(AttuneModel, RecurrentMemoryReachesTokensThatNoSegmentReaches) {
+  const Json attention{{"family", "recurrent_memory"}, {"segment", 2}, {"memory_tokens", 3}};
+  auto model = fresh(attune_config("AttuneForCausalLM", attention));
+  ASSERT_NE(model->parameters().find("model.layers.0.self_attn.memory"), nullptr);
+  EXPECT_EQ(model->parameters().find("model.layers.1.self_attn.memory"), nullptr);
+  auto row = [&](std::int64_t first, std::int64_t t) {
+    const Batch batch = Batch::of({{first, 3, 40, 7, 11}, {4, 5}});
+    return model->forward(batch).detached().rows(t, t + 1).contiguous().to_vector<float>();
+  };
+  EXPECT_NE(row(5, 4), row(6, 4));  // two segments later
+  EXPECT_EQ(row(5, 5), row(6, 5));  // another sequence
 }
 
 TEST(AttuneModel, RefusesWhatItCannotRead) {
