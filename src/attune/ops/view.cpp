@@ -43,6 +43,17 @@ Tensor row_range(const Tensor& x, std::int64_t begin, std::int64_t end) {
   });
 }
 
+Tensor transposed(const Tensor& x, int a, int b) {
+  return record("transposed", x.transposed(a, b), {x},
+                [a, b](const Tensor& dy, Gradients& gradients) { gradients.add(0, dy.transposed(a, b).contiguous()); });
+}
+
+Tensor contiguous(const Tensor& x) {
+  if (x.is_contiguous()) return x;
+  return record("contiguous", x.contiguous(), {x},
+                [](const Tensor& dy, Gradients& gradients) { gradients.add(0, dy); });
+}
+
 Tensor select_rows(const Tensor& x, const Tensor& indices) {
   check(x.rank() > 0, "select_rows: a scalar has no rows");
   Tensor rows = checked_indices("select_rows", indices, x);

@@ -16,6 +16,12 @@ Tensor columns(const Tensor& x, std::int64_t begin, std::int64_t end);
 /// x[begin:end] of dimension 0.
 Tensor row_range(const Tensor& x, std::int64_t begin, std::int64_t end);
 
+/// x with dimensions a and b exchanged, a strided view.
+Tensor transposed(const Tensor& x, int a, int b);
+
+/// x itself where its values lie in order, else a copy in which they do: what reshape() can read.
+Tensor contiguous(const Tensor& x);
+
 /// y[i] = x[indices[i]] of dimension 0, a copy. indices: [n], i64 or i32; one may occur several times, the gradient
 /// adds up in the order of i. Throws Error with the index, its place and x's rows where one is out of range.
 Tensor select_rows(const Tensor& x, const Tensor& indices);

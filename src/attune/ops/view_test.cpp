@@ -37,6 +37,21 @@ CONFORMANCE(columns) {
        .row_inputs = {0}});
 }
 
+CONFORMANCE(transposed) {
+  expect_agrees({.run = [](auto in) { return transposed(in[0], 0, 1); }, .inputs = {random_tensor({7, 5})}});
+  expect_agrees({.run = [](auto in) { return transposed(in[0], -1, 1); }, .inputs = {random_tensor({3, 4, 2, 5})}});
+  expect_agrees({.run = [](auto in) { return transposed(in[0], 0, 2); }, .inputs = {random_tensor({0, 4, 2})}});
+}
+
+CONFORMANCE(contiguous) {
+  expect_agrees({.run =
+                     [](auto in) {
+                       return reshape(contiguous(transposed(in[0], 0, 1)), {4, 21});
+                     },
+                 .inputs = {random_tensor({7, 4, 3})}});
+  expect_agrees({.run = [](auto in) { return contiguous(in[0]); }, .inputs = {random_tensor({7, 4})}});
+}
+
 CONFORMANCE(row_range) {
   expect_agrees({.run = [](auto in) { return row_range(in[0], 2, 9); }, .inputs = {random_tensor({11, 13})}});
   expect_agrees({.run = [](auto in) { return row_range(in[0], 3, 3); }, .inputs = {random_tensor({11, 13})}});
