@@ -32,7 +32,7 @@ class AttentionFamily {
 /// Where a family is to be used.
 struct FamilyUse {
   bool causal = true;  // a decoder: no token sees a later one
-  AttentionSizes sizes;
+  AttentionSizes sizes = {};
   std::int64_t hidden_size = 0;
   std::int64_t longest = 0;            // tokens in a sequence, for families with a table of that length; 0: not bounded
   std::int64_t layer = 0, layers = 1;  // which of how many, for families that work at one alone
