@@ -10,6 +10,7 @@
 #include "attune/nn/attention/families/linformer.h"
 #include "attune/nn/attention/families/nystromformer.h"
 #include "attune/nn/attention/family.h"
+#include "attune/tensor/storage.h"
 
 namespace attune {
 namespace {
@@ -190,6 +191,22 @@ TEST(LowRankFamilies, EveryWeightLearns) {
       for (float g : gradient_of(p.value).to_vector<float>()) size += std::abs(static_cast<double>(g));
       EXPECT_GT(size, 1e-3) << p.name;
     }
+  }
+}
+
+TEST(LowRankFamilies, MemoryIsLinearInLength) {
+  for (const Json& config : configs()) {
+    auto peak = [&](std::int64_t length) {
+      const Small family(config, 8192);
+      const Tensor x = require_gradient(random_tensor({length, 2, 6}));
+      const std::int64_t before = allocator_statistics().bytes_in_use;
+      reset_peak_in_use();
+      const Tensor y = family(x, x, x, batch_of({length}));
+      backward(y, random_tensor(y.shape(), 4));
+      return allocator_statistics().peak_in_use - before;
+    };
+    // A map of scores would need 16 times as much for 4 times the tokens.
+    EXPECT_LT(static_cast<double>(peak(8192)), 4.2 * static_cast<double>(peak(2048))) << config;
   }
 }
 
