@@ -1,45 +1,17 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "attune/base/random.h"
+#include "attune/kernels/attention_mask.h"
 
 namespace attune {
-
-/// Which keys a query may attend to: a value made by the functions below. A query's place is its position among the
-/// keys of its own sequence, so that a cache or a longer key side shifts nothing.
-struct AttentionMask {
-  enum class Kind { bidirectional, causal };
-  Kind kind = Kind::bidirectional;
-
-  /// How many of a sequence's `keys` the query at `position` sees: the first ones. It never falls as the position
-  /// grows, which the kernels rely on; a mask that also hides early keys (a window) needs a second bound beside this
-  /// one.
-  std::int64_t visible(std::int64_t position, std::int64_t keys) const {
-    return kind == Kind::causal ? std::clamp<std::int64_t>(position + 1, 0, keys) : keys;
-  }
-};
-
-/// Every query sees every key of its sequence.
-inline AttentionMask bidirectional() { return {}; }
-/// A query sees its own position and those before it.
-inline AttentionMask causal() { return {AttentionMask::Kind::causal}; }
 
 /// Drops single attention weights with probability `rate` and divides the others by 1 - rate (Srivastava et al. 2014).
 struct AttentionDropout {
   float rate = 0;
   RandomKey key = {};
-};
-
-/// All that changes what attention(q, k, v) computes besides its tensors.
-struct AttentionRule {
-  AttentionMask mask = {};
-  std::optional<double> scale = {};  // of the scores; 1 / sqrt(head_dim) where not given
-  AttentionDropout dropout = {};
 };
 
 namespace kernels {
@@ -58,7 +30,8 @@ struct HeadRows {
 };
 
 /// Keys and values in a cache's pages of `page_tokens` rows each: sequence s has pages[starts[s] .. starts[s + 1]). A
-/// page holds rows as the problem's k and v describe them, relative to the page's first value.
+/// page holds rows as the problem's k and v describe them, relative to the page's first value. A page that the mask
+/// hides from all queries is never read and may be null.
 template <class T>
 struct KeyPages {
   std::span<const T*const> k, v;
@@ -66,17 +39,62 @@ struct KeyPages {
   std::int64_t page_tokens = 0;  // 0: the keys are not paged
 };
 
-/// softmax(scale q k^T, masked) v for each sequence and head (Vaswani et al. 2017, equation 1). Query head h uses key
-/// head h / (q.heads / k.heads) (Ainslie et al. 2023, "GQA").
+/// One score: query head, query as a row of q and as a position, key as a row of k and as a position.
+struct ScorePlace {
+  std::int64_t head, query_row, query, key_row, key;
+};
+
+/// By what a ScoreTerm's numbers differ, besides the head.
+enum class ScoreTermKind { distance, pair, query, key };
+
+/// What is added to the scores. The distance of a key from a query is key - query position; its column is
+/// buckets[distance - smallest], or where there are no buckets distance - smallest itself. By kind, `values` is
+///   distance: [heads, columns]             a number for each distance
+///   pair:     [heads, queries, keys]       a number for each query position and key, the same for all sequences
+///   query:    [q_tokens, heads, columns]   a query's number for each bucket of distances
+///   key:      [k_tokens, heads, columns]   a key's number for each bucket of distances
+/// Columns reach to the end of the last block of 64 keys.
+template <class T>
+struct ScoreTerm {
+  ScoreTermKind kind;
+  const T* values;
+  std::int64_t head_stride, row_stride;  // row: query position, row of q, or row of k
+  const std::int32_t* buckets = nullptr;
+  std::int64_t smallest = 0;
+
+  std::int64_t column(std::int64_t distance) const {
+    return buckets ? buckets[distance - smallest] : distance - smallest;
+  }
+  /// Where in `values`, and in their gradient, the number of a score stands.
+  std::int64_t index(const ScorePlace& p) const {
+    const std::int64_t of_head = p.head * head_stride;
+    switch (kind) {
+      case ScoreTermKind::distance:
+        return of_head + column(p.key - p.query);
+      case ScoreTermKind::pair:
+        return of_head + p.query * row_stride + p.key;
+      case ScoreTermKind::query:
+        return of_head + p.query_row * row_stride + column(p.key - p.query);
+      default:
+        return of_head + p.key_row * row_stride + column(p.key - p.query);
+    }
+  }
+};
+
+/// softmax(cap(scale q k^T) + terms, masked) v for each sequence and head (Vaswani et al. 2017, equation 1), where
+/// cap(x) = cap tanh(x / cap). Query head h uses key head h / (q.heads / k.heads) (Ainslie et al. 2023, "GQA").
 template <class T>
 struct AttentionProblem {
-  HeadRows<const T> q, k, v;                           // k and v without data where there are pages
+  HeadRows<const T> q = {}, k = {}, v = {};            // k and v without data where there are pages
   std::span<const std::int64_t> query_starts;          // [sequences + 1]
   std::span<const std::int64_t> key_starts;            // [sequences + 1]
   std::span<const std::int64_t> first_positions = {};  // [sequences] of the first query among the keys
   std::span<const std::int64_t> examples = {};         // [sequences] for dropout
   AttentionMask mask = {};
   double scale = 1;
+  double cap = 0;  // 0: none
+  std::span<const ScoreTerm<T>> terms = {};
+  const T* sinks = nullptr;  // [q.heads]: a score that takes part in the softmax and has no value
   AttentionDropout dropout = {};
   KeyPages<T> pages = {};
 
@@ -84,13 +102,15 @@ struct AttentionProblem {
   std::int64_t queries(std::int64_t s) const { return query_starts[at(s) + 1] - query_starts[at(s)]; }
   std::int64_t keys(std::int64_t s) const { return key_starts[at(s) + 1] - key_starts[at(s)]; }
   std::int64_t group() const { return q.heads / k.heads; }
-  /// Number of leading keys that query i of sequence s sees.
-  std::int64_t visible(std::int64_t s, std::int64_t i) const {
-    return mask.visible(first_positions[at(s)] + i, keys(s));
+  std::int64_t query_row(std::int64_t s, std::int64_t i) const { return query_starts[at(s)] + i; }
+  std::int64_t key_row(std::int64_t s, std::int64_t j) const { return key_starts[at(s)] + j; }
+  /// Query i of sequence s among its keys.
+  std::int64_t position(std::int64_t s, std::int64_t i) const { return first_positions[at(s)] + i; }
+  /// Queries [first, first + count) of sequence s, for the mask.
+  QuerySpan span(std::int64_t s, std::int64_t first, std::int64_t count) const {
+    return {s, position(s, first), count, keys(s)};
   }
-  const T* query(std::int64_t s, std::int64_t i, std::int64_t head) const {
-    return q.at(query_starts[at(s)] + i, head);
-  }
+  const T* query(std::int64_t s, std::int64_t i, std::int64_t head) const { return q.at(query_row(s, i), head); }
   const T* key(std::int64_t s, std::int64_t j, std::int64_t kv_head) const { return row(k, pages.k, s, j, kv_head); }
   const T* value(std::int64_t s, std::int64_t j, std::int64_t kv_head) const { return row(v, pages.v, s, j, kv_head); }
 
@@ -98,7 +118,7 @@ struct AttentionProblem {
   static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
   const T* row(const HeadRows<const T>& rows, std::span<const T* const> in, std::int64_t s, std::int64_t j,
                std::int64_t head) const {
-    if (pages.page_tokens == 0) return rows.at(key_starts[at(s)] + j, head);
+    if (pages.page_tokens == 0) return rows.at(key_row(s, j), head);
     const T* page = in[at(pages.starts[at(s)] + j / pages.page_tokens)];
     return page + j % pages.page_tokens * rows.token_stride + head * rows.head_stride;
   }
@@ -114,7 +134,9 @@ struct AttentionForward {
 
 template <class T>
 struct AttentionGradients {
-  HeadRows<T> dq, dk, dv;  // overwritten
+  HeadRows<T> dq, dk, dv;          // overwritten
+  std::span<T* const> terms = {};  // one a term, laid out as its values and added to; null: not wanted
+  T* sinks = nullptr;              // [q.heads], added to; null: not wanted
 };
 
 /// Queries [begin, end) of one sequence.

@@ -1,10 +1,9 @@
 #include "attune/ops/attention.h"
 
-#include <cmath>
-
 #include "attune/autograd/tape.h"
 #include "attune/kernels/cpu/attention.h"
 #include "attune/kernels/reference/attention.h"
+#include "attune/ops/attention_setting.h"
 #include "attune/ops/dispatch.h"
 
 namespace attune {
@@ -40,41 +39,17 @@ void check_inputs(const Tensor& q, const Tensor& k, const Tensor& v, const Atten
   check(s.keys.total() == k.dim(0), "attention: the sequences have {} keys, k has {} rows", s.keys.total(), k.dim(0));
 }
 
-/// All that a kernel needs besides the tensors' addresses; shared with the backward pass.
-struct Setting {
-  AttentionSequences sequences;
-  AttentionRule rule;
-  double scale;
+/// A call with its tensors, kept for the backward pass.
+struct Call {
+  AttentionSetting setting;
+  Tensor q, k, v;  // outside of the tape
 
-  Setting(AttentionSequences s, const AttentionRule& r, std::int64_t head_dim)
-      : sequences(std::move(s)), rule(r), scale(r.scale.value_or(1 / std::sqrt(static_cast<double>(head_dim)))) {
-    const auto count = static_cast<std::size_t>(sequences.queries.count());
-    std::vector<std::int64_t>& first = sequences.first_positions;
-    check(first.empty() || first.size() == count, "attention: {} first positions for {} sequences", first.size(),
-          count);
-    for (std::size_t i = first.size(); i < count; ++i) {
-      const auto s_i = static_cast<std::int64_t>(i);
-      first.push_back(sequences.keys.length(s_i) - sequences.queries.length(s_i));
-    }
-    const float rate = rule.dropout.rate;
-    check(rate >= 0 && rate < 1, "attention: the dropout rate is {}: expected 0 <= rate < 1", rate);
-    check(rate == 0 || sequences.examples.size() == count,
-          "attention: dropout is keyed by example: {} ids for {} sequences", sequences.examples.size(), count);
-    check(std::isfinite(scale), "attention: the scale is {}", scale);
-  }
-
-  template <class T>
-  kernels::AttentionProblem<T> problem(const Tensor& q, const Tensor& k, const Tensor& v) const {
-    return {.q = heads_of<T>(q),
-            .k = heads_of<T>(k),
-            .v = heads_of<T>(v),
-            .query_starts = sequences.queries.starts(),
-            .key_starts = sequences.keys.starts(),
-            .first_positions = sequences.first_positions,
-            .examples = sequences.examples,
-            .mask = rule.mask,
-            .scale = scale,
-            .dropout = rule.dropout};
+  template <class T, class Work>
+  void with_problem(Work&& work) const {
+    std::vector<kernels::ScoreTerm<T>> terms;
+    kernels::AttentionProblem<T> problem = setting.problem<T>(terms);
+    problem.q = heads_of<T>(q), problem.k = heads_of<T>(k), problem.v = heads_of<T>(v);
+    work(problem);
   }
 };
 
@@ -83,22 +58,32 @@ struct Setting {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionSequences& sequences,
                  const AttentionRule& rule) {
   check_inputs(q, k, v, sequences);
-  auto setting = std::make_shared<const Setting>(sequences, rule, q.dim(2));
+  auto call = std::make_shared<const Call>(
+      Call{AttentionSetting("attention", sequences, rule, q, k), q.detached(), k.detached(), v.detached()});
   Tensor y = Tensor::empty({q.dim(0), q.dim(1), v.dim(2)}, q.dtype());
   Tensor sums = Tensor::empty({q.dim(0), q.dim(1), 2}, q.dtype());  // the two parts of each row's log-sum-exp
   dispatch("attention", q.dtype(), [&]<class T>() {
-    kernels::attention(setting->problem<T>(q, k, v), mutable_heads_of<T>(y), sums.mutable_data<T>());
+    call->with_problem<T>(
+        [&](const auto& problem) { kernels::attention(problem, mutable_heads_of<T>(y), sums.mutable_data<T>()); });
   });
-  if (!needs_gradient({q, k, v})) return y;
-  const Tensor qd = q.detached(), kd = k.detached(), vd = v.detached(), yd = y.detached();
-  return record("attention", y, {q, k, v}, [=](const Tensor& dy, Gradients& gradients) {
-    Tensor dq = Tensor::like(qd), dk = Tensor::like(kd), dv = Tensor::like(vd);
+  std::vector<Tensor> inputs = {q, k, v};
+  inputs.insert(inputs.end(), call->setting.learned().begin(), call->setting.learned().end());
+  return record("attention", y, inputs, [call, sums, y = y.detached()](const Tensor& dy, Gradients& gradients) {
+    Tensor dq = Tensor::like(call->q), dk = Tensor::like(call->k), dv = Tensor::like(call->v);
     const Tensor dy_rows = dy.contiguous();
-    dispatch("attention", qd.dtype(), [&]<class T>() {
-      kernels::attention_backward(
-          setting->problem<T>(qd, kd, vd),
-          kernels::AttentionForward<T>{heads_of<T>(yd), heads_of<T>(dy_rows), sums.data<T>()},
-          kernels::AttentionGradients<T>{mutable_heads_of<T>(dq), mutable_heads_of<T>(dk), mutable_heads_of<T>(dv)});
+    dispatch("attention", dq.dtype(), [&]<class T>() {
+      kernels::AttentionGradients<T> g = {mutable_heads_of<T>(dq), mutable_heads_of<T>(dk), mutable_heads_of<T>(dv)};
+      const int learned = static_cast<int>(call->setting.learned().size()), sinks = call->setting.has_sinks() ? 1 : 0;
+      auto sum_of = [&](int i) {
+        return gradients.wanted(3 + i) ? gradients.accumulator(3 + i).template mutable_data<T>() : nullptr;
+      };
+      std::vector<T*> terms;
+      for (int i = 0; i < learned - sinks; ++i) terms.push_back(sum_of(i));
+      g.terms = terms;
+      if (sinks == 1) g.sinks = sum_of(learned - 1);
+      call->with_problem<T>([&](const auto& problem) {
+        kernels::attention_backward(problem, {heads_of<T>(y), heads_of<T>(dy_rows), sums.data<T>()}, g);
+      });
     });
     gradients.add(0, dq);
     gradients.add(1, dk);
@@ -110,7 +95,9 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionSequen
                          const AttentionRule& rule, const kernels::QueryRange& queries) {
   check_inputs(q, k, k, sequences);
   forbid_gradient("attention_weights", {q, k});
-  const Setting setting(sequences, {.mask = rule.mask, .scale = rule.scale}, q.dim(2));
+  AttentionRule without_dropout = rule;
+  without_dropout.dropout = {};
+  const Call call{AttentionSetting("attention_weights", sequences, without_dropout, q, k), q, k, k};
   check(0 <= queries.sequence && queries.sequence < sequences.queries.count(),
         "attention_weights: no sequence {} among {}", queries.sequence, sequences.queries.count());
   check(0 <= queries.begin && queries.begin <= queries.end && queries.end <= sequences.queries.length(queries.sequence),
@@ -119,7 +106,8 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionSequen
   Tensor weights =
       Tensor::empty({q.dim(1), queries.end - queries.begin, sequences.keys.length(queries.sequence)}, q.dtype());
   dispatch("attention_weights", q.dtype(), [&]<class T>() {
-    kernels::attention_weights(setting.problem<T>(q, k, k), queries, weights.mutable_data<T>());
+    call.with_problem<T>(
+        [&](const auto& problem) { kernels::attention_weights(problem, queries, weights.mutable_data<T>()); });
   });
   return weights;
 }

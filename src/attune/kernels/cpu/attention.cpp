@@ -13,7 +13,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "attune/kernels/cpu/attention-inl.h"
+#include "attune/kernels/cpu/attention_scores-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attune::kernels {
@@ -28,16 +28,20 @@ struct RunningRow {
   std::int64_t width;
 };
 
-/// Takes the block's `seen` scores into the row; they become 2^(score - largest), 0 up to the vector's end.
-HWY_INLINE void merge_scores(float* HWY_RESTRICT scores, std::int64_t seen, const RunningRow& row) {
+/// Takes the block's scores of keys that the row sees into it; they become 2^(score - largest), and 0 where hidden.
+HWY_INLINE void merge_scores(float* HWY_RESTRICT scores, std::uint64_t bits, const SeenKeys& seen,
+                             const RunningRow& row) {
   const Vector hidden = hn::Set(floats, -HUGE_VALF);
-  if (const std::int64_t tail = seen % lanes; tail != 0) {
-    float* last = scores + seen - tail;
-    const auto visible = hn::FirstN(floats, static_cast<std::size_t>(tail));
-    hn::Store(hn::IfThenElse(visible, hn::Load(floats, last), hidden), floats, last);
-  }
   Vector most = hidden;
-  for (std::int64_t j = 0; j < seen; j += lanes) most = hn::Max(most, hn::Load(floats, scores + j));
+  if (sees_whole(bits, seen)) {
+    for (std::int64_t j = seen.begin; j < seen.end; j += lanes) most = hn::Max(most, hn::Load(floats, scores + j));
+  } else {
+    for (std::int64_t j = seen.begin; j < seen.end; j += lanes) {
+      const Vector score = hn::IfThenElse(lanes_seen(bits, j), hn::Load(floats, scores + j), hidden);
+      hn::Store(score, floats, scores + j);
+      most = hn::Max(most, score);
+    }
+  }
   const float before = *row.largest, largest = std::max(before, largest_lane(most));
   // Where all scores so far are -infinity nothing may be subtracted from them.
   const Vector subtract = hn::Set(floats, largest == -HUGE_VALF ? 0.0f : largest);
@@ -50,7 +54,7 @@ HWY_INLINE void merge_scores(float* HWY_RESTRICT scores, std::int64_t seen, cons
       hn::Store(hn::Mul(hn::Load(floats, row.weighted + c), fade), floats, row.weighted + c);
     *row.largest = largest;
   }
-  for (std::int64_t j = 0; j < seen; j += lanes) {
+  for (std::int64_t j = seen.begin; j < seen.end; j += lanes) {
     const Vector weight = power_of_two(hn::Sub(hn::Load(floats, scores + j), subtract));
     hn::Store(weight, floats, scores + j);
     sums = hn::Add(sums, weight);
@@ -69,14 +73,13 @@ static void ask_for_block(const Problem& p, const AttentionWork& work, std::int6
     for (std::int64_t c = 0; c < p.v.width; c += 16) hwy::Prefetch(rows[j] + c);
 }
 
-/// The state of one piece of work: rows are its queries times the query heads of the group, query-major, so that the
-/// number of visible keys never falls from row to row.
+/// The state of one piece of work: rows are its queries times the query heads of the group, query-major.
 struct Attending {
   const Problem& p;
   AttentionWork work;
   std::int64_t group, rows, width, value_width;  // value_width: padded
   float *queries, *keys, *values, *scores, *weighted, *sums, *largest, *multipliers;
-  std::int64_t* visible;
+  std::uint64_t* bits;  // [queries]: what each sees of the block
 
   Attending(const Problem& problem, const AttentionWork& piece, Scratch& scratch)
       : p(problem),
@@ -93,21 +96,30 @@ struct Attending {
     sums = scratch.take(rows * lanes);
     largest = scratch.take(rows);
     multipliers = scratch.take(key_block);
-    visible = scratch.take<std::int64_t>(rows);
-    ask_for_block(p, work, 0, std::min(key_block, p.keys(work.sequence)));
+    bits = scratch.take<std::uint64_t>(piece.queries);
     std::fill_n(weighted, rows * value_width, 0.0f);
     std::fill_n(sums, rows * lanes, 0.0f);
-    std::fill_n(largest, rows, -HUGE_VALF);
     for (std::int64_t r = 0; r < rows; ++r) {
       pack_row(p.query(work.sequence, query(r), head(r)), width, width, score_factor(p), queries + r * width);
-      visible[r] = p.visible(work.sequence, query(r));
+      largest[r] = p.sinks ? p.sinks[head(r)] * log2_e : -HUGE_VALF;
+      if (largest[r] != -HUGE_VALF) sums[r * lanes] = 1;  // 2^(sink - largest)
     }
   }
   std::int64_t query(std::int64_t row) const { return work.first + row / group; }
   std::int64_t head(std::int64_t row) const { return work.kv_head * group + row % group; }
-  /// How many keys of the block the row sees.
-  std::int64_t seen(std::int64_t row, std::int64_t block) const {
-    return std::clamp<std::int64_t>(visible[row] - block, 0, key_block);
+  std::uint64_t seen(std::int64_t row) const { return bits[row / group]; }
+  ScoreRow score_row(std::int64_t row, std::int64_t block) const {
+    return {p, work.sequence, query(row), head(row), block};
+  }
+  QuerySpan span() const { return p.span(work.sequence, work.first, work.queries); }
+  /// Whether any query sees a key of the block; then what each of them sees.
+  Cover look_at(std::int64_t block, std::int64_t count) const {
+    const Cover cover = p.mask.cover(span(), {block, block + count});
+    if (cover == Cover::all) std::fill_n(bits, work.queries, AttentionMask::first_bits(count));
+    if (cover == Cover::some)
+      for (std::int64_t i = 0; i < work.queries; ++i)
+        bits[i] = p.mask.bits(p.span(work.sequence, work.first + i, 1), block);
+    return cover;
   }
 };
 
@@ -120,35 +132,59 @@ static void pack_block(const Attending& a, std::int64_t block, std::int64_t coun
     pack_row(rows[j], a.p.v.width, a.value_width, 1.0f, a.values + j * a.value_width);
 }
 
-/// Rows [first, first + rows) of the piece, at most tile_rows, meet one block of keys.
-static void attend_block(const Attending& a, std::int64_t block, std::int64_t first, std::int64_t rows) {
-  const std::int64_t most = a.seen(first + rows - 1, block), least = a.seen(first, block);
-  if (most == 0) return;
-  multiply({a.queries + first * a.width, a.width, 1, a.keys, key_block, a.scores, key_block, a.width, true}, rows,
-           padded(most));
+/// Whether a weight of 0 hides each of the block's values: infinities and NaN times 0 are not 0.
+static bool values_are_finite(const Attending& a, std::int64_t count) {
+  Vector sum = hn::Zero(floats);
+  const Vector zero = hn::Zero(floats);
+  for (std::int64_t c = 0; c < count * a.value_width; c += lanes)
+    sum = hn::MulAdd(hn::Load(floats, a.values + c), zero, sum);
+  return sum_of_lanes(sum) == 0;
+}
+
+/// weighted += weights values for keys that each row sees, and no other.
+static void add_values_seen(const Attending& a, std::int64_t first, std::int64_t rows) {
   for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t row = first + r, seen = a.seen(row, block);
-    if (seen == 0) continue;
+    for (std::uint64_t left = a.seen(first + r); left != 0;) {
+      const std::int64_t begin = std::countr_zero(left), count = std::countr_one(left >> begin);
+      multiply({a.scores + r * key_block + begin, key_block, 1, a.values + begin * a.value_width, a.value_width,
+                a.weighted + (first + r) * a.value_width, a.value_width, count, false},
+               1, a.value_width);
+      left &= ~AttentionMask::first_bits(begin + count);
+    }
+  }
+}
+
+/// Rows [first, first + rows) of the piece, at most tile_rows, meet one block of keys.
+static void attend_block(const Attending& a, std::int64_t block, std::int64_t first, std::int64_t rows, bool finite) {
+  std::uint64_t any = 0;
+  for (std::int64_t r = 0; r < rows; ++r) any |= a.seen(first + r);
+  if (any == 0) return;
+  const SeenKeys seen(any);
+  multiply({a.queries + first * a.width, a.width, 1, a.keys + seen.begin, key_block, a.scores + seen.begin, key_block,
+            a.width, true},
+           rows, seen.end - seen.begin);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t row = first + r;
     float* scores = a.scores + r * key_block;
-    merge_scores(scores, seen,
+    if (a.seen(row) == 0) {
+      std::fill(scores + seen.begin, scores + seen.end, 0.0f);
+      continue;
+    }
+    finish_scores(a.score_row(row, block), seen, scores, nullptr);
+    merge_scores(scores, a.seen(row), seen,
                  {a.largest + row, a.sums + row * lanes, a.weighted + row * a.value_width, a.value_width});
     if (a.p.dropout.rate > 0) {
       const std::uint64_t key = dropout_key(a.p.dropout, a.head(row));
-      dropout_multipliers(row_dropout(a.p, a.work.sequence, a.query(row), key), block, seen, a.multipliers);
-      for (std::int64_t j = 0; j < seen; j += lanes)
+      dropout_multipliers(row_dropout(a.p, a.work.sequence, a.query(row), key), block, seen.end, a.multipliers);
+      for (std::int64_t j = seen.begin; j < seen.end; j += lanes)
         hn::Store(hn::Mul(hn::Load(floats, scores + j), hn::Load(floats, a.multipliers + j)), floats, scores + j);
     }
   }
-  // Keys that all rows see together, then each row's own: a hidden key's value is never touched, be it infinite.
-  float* weighted = a.weighted + first * a.value_width;
-  if (least > 0)
-    multiply({a.scores, key_block, 1, a.values, a.value_width, weighted, a.value_width, least, false}, rows,
-             a.value_width);
-  for (std::int64_t r = 0; r < rows; ++r)
-    if (const std::int64_t seen = a.seen(first + r, block); seen > least)
-      multiply({a.scores + r * key_block + least, key_block, 1, a.values + least * a.value_width, a.value_width,
-                weighted + r * a.value_width, a.value_width, seen - least, false},
-               1, a.value_width);
+  // A weight of 0 changes no bit of a sum; all rows go through the keys that any of them sees.
+  if (!finite) return add_values_seen(a, first, rows);
+  multiply({a.scores + seen.first, key_block, 1, a.values + seen.first * a.value_width, a.value_width,
+            a.weighted + first * a.value_width, a.value_width, seen.last - seen.first, false},
+           rows, a.value_width);
 }
 
 static void write_rows(const Attending& a, const HeadRows<float>& y, float* sums) {
@@ -167,14 +203,23 @@ static void write_rows(const Attending& a, const HeadRows<float>& y, float* sums
 void attend(const Problem& p, const AttentionWork& work, const HeadRows<float>& y, float* sums) {
   Scratch scratch;
   const Attending a(p, work, scratch);
-  const std::int64_t last = a.visible[a.rows - 1];
-  for (std::int64_t block = 0; block < last; block += key_block) {
-    pack_block(a, block, std::min(key_block, last - block));
-    // Where a few queries read a long cache, memory is the limit.
-    if (a.rows <= tile_rows)
-      ask_for_block(p, work, block + key_block, std::clamp<std::int64_t>(last - block - key_block, 0, key_block));
+  const KeySpan reach = p.mask.reach(a.span());
+  const std::int64_t begin = reach.begin / key_block * key_block;
+  auto count_at = [&](std::int64_t block) {
+    return std::clamp<std::int64_t>(p.keys(work.sequence) - block, 0, key_block);
+  };
+  const bool reads_once = a.rows <= tile_rows;  // a few queries and a long cache: memory is the limit
+  if (reads_once) ask_for_block(p, work, begin, std::min(count_at(begin), reach.end - begin));
+  for (std::int64_t block = begin; block < reach.end; block += key_block) {
+    const Cover cover = a.look_at(block, count_at(block));
+    if (cover == Cover::none) continue;
+    pack_block(a, block, count_at(block));
+    if (const std::int64_t next = block + key_block;
+        reads_once && next < reach.end && p.mask.cover(a.span(), {next, next + count_at(next)}) != Cover::none)
+      ask_for_block(p, work, next, count_at(next));
+    const bool finite = cover == Cover::all || values_are_finite(a, count_at(block));
     for (std::int64_t first = 0; first < a.rows; first += tile_rows)
-      attend_block(a, block, first, std::min<std::int64_t>(tile_rows, a.rows - first));
+      attend_block(a, block, first, std::min<std::int64_t>(tile_rows, a.rows - first), finite);
   }
   write_rows(a, y, sums);
 }
@@ -185,19 +230,37 @@ void attend_weights(const Problem& p, const AttentionWork& work, const QueryRang
   const Attending a(p, work, scratch);
   const std::int64_t keys = p.keys(work.sequence), length = (keys + key_block - 1) / key_block * key_block;
   float* scores = scratch.take(a.rows * length);  // [rows, keys]
-  for (std::int64_t block = 0; block < a.visible[a.rows - 1]; block += key_block) {
+  std::fill_n(scores, a.rows * length, -HUGE_VALF);
+  for (std::int64_t block = 0; block < keys; block += key_block) {
     const std::int64_t count = std::min(key_block, keys - block);
+    if (a.look_at(block, count) == Cover::none) continue;
     const float* rows[key_block];
     block_rows<false>(p, work, block, count, rows);
     pack_transposed(rows, padded(count), a.width, a.keys);
     multiply({a.queries, a.width, 1, a.keys, key_block, scores + block, length, a.width, true}, a.rows, padded(count));
+    for (std::int64_t row = 0; row < a.rows; ++row) {
+      float* s = scores + row * length + block;
+      const SeenKeys all(AttentionMask::first_bits(count));
+      finish_scores(a.score_row(row, block), all, s, nullptr);
+      for (std::int64_t j = 0; j < all.end; ++j)
+        if ((a.seen(row) >> j & 1) == 0) s[j] = -HUGE_VALF;
+    }
   }
   for (std::int64_t row = 0; row < a.rows; ++row) {
     float* w = scores + row * length;
-    merge_scores(w, a.visible[row], {a.largest + row, a.sums + row * lanes, a.weighted, 0});
-    const float sum = sum_of_lanes(hn::Load(floats, a.sums + row * lanes));
+    Vector most = hn::Set(floats, a.largest[row]);
+    for (std::int64_t j = 0; j < length; j += lanes) most = hn::Max(most, hn::Load(floats, w + j));
+    const float largest = largest_lane(most) == -HUGE_VALF ? 0.0f : largest_lane(most);
+    const Vector subtract = hn::Set(floats, largest);
+    Vector sums = hn::Zero(floats);
+    for (std::int64_t j = 0; j < length; j += lanes) {
+      const Vector weight = power_of_two(hn::Sub(hn::Load(floats, w + j), subtract));
+      hn::Store(weight, floats, w + j);
+      sums = hn::Add(sums, weight);
+    }
+    const float sum = sum_of_lanes(sums) + (p.sinks ? std::exp2(p.sinks[a.head(row)] * log2_e - largest) : 0.0f);
     float* out = weights + (a.head(row) * (range.end - range.begin) + a.query(row) - range.begin) * keys;
-    for (std::int64_t j = 0; j < keys; ++j) out[j] = j < a.visible[row] && sum != 0 ? w[j] / sum : 0.0f;
+    for (std::int64_t j = 0; j < keys; ++j) out[j] = sum == 0 ? 0.0f : w[j] / sum;
   }
 }
 

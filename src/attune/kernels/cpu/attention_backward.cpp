@@ -1,5 +1,6 @@
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "attune/base/threads.h"
 #include "attune/kernels/cpu/attention.h"
@@ -11,7 +12,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "attune/kernels/cpu/attention-inl.h"
+#include "attune/kernels/cpu/attention_scores-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attune::kernels {
@@ -30,11 +31,11 @@ struct Retracing {
   float *queries, *dy, *dqueries;                // [rows, width or value width]
   float *largest, *inverse, *mean;               // [rows]
   float *keys, *keys_across,
-      *values_across;        // a block's: [key_block, width], [width, key_block], [value width, key_block]
-  float *dkeys, *dvalues;    // [key_block, width or value width]
-  float *weights, *dscores;  // [query_block, key_block]
-  float* multipliers;
-  std::int64_t* visible;  // [queries]
+      *values_across;           // a block's: [key_block, width], [width, key_block], [value width, key_block]
+  float *dkeys, *dvalues;       // [key_block, width or value width]
+  float *weights, *dscores;     // [query_block, key_block]
+  float *multipliers, *slopes;  // [key_block]: a row's
+  std::uint64_t* bits;          // [query_block]: what each query sees of the block
 
   Retracing(const Problem& problem, const AttentionForward<float>& forward, const AttentionWork& piece,
             Scratch& scratch)
@@ -51,10 +52,9 @@ struct Retracing {
     values_across = scratch.take(key_block * value_width);
     dkeys = scratch.take(key_block * width), dvalues = scratch.take(key_block * value_width);
     weights = scratch.take(query_block * key_block), dscores = scratch.take(query_block * key_block);
-    multipliers = scratch.take(key_block);
-    visible = scratch.take<std::int64_t>(piece.queries);
+    multipliers = scratch.take(key_block), slopes = scratch.take(key_block);
+    bits = scratch.take<std::uint64_t>(query_block);
     std::fill_n(dqueries, rows * width, 0.0f);
-    for (std::int64_t i = 0; i < piece.queries; ++i) visible[i] = p.visible(work.sequence, i);
     float* y = scratch.take(value_width);
     for (std::int64_t row = 0; row < rows; ++row) {
       pack_row(p.query(work.sequence, row % work.queries, head(row)), p.q.width, width, score_factor(p),
@@ -87,21 +87,60 @@ static void pack_block(const Retracing& r, std::int64_t block, std::int64_t coun
   std::fill_n(r.dvalues, count * r.value_width, 0.0f);
 }
 
-/// In: scores and dL/dweight of one row. Out: its weights (after dropout) and dL/dscore; 0 where it does not see.
-static void retrace_row(const Retracing& r, std::int64_t row, std::int64_t block, std::int64_t place,
-                        std::int64_t columns) {
-  const std::int64_t query = row % r.work.queries;
-  const std::int64_t seen = r.visible[query] - block;
+/// gradient += dscores, each where its number came from. Hidden keys have a dscore of 0.
+static HWY_NOINLINE void add_term_gradient(const ScoreRow& row, const ScoreTerm<float>& term, const SeenKeys& seen,
+                                           const float* HWY_RESTRICT dscores, float* gradient) {
+  float* sums = gradient + row.base(term);
+  const std::int64_t last = std::min(seen.last, row.keys());
+  if (term.kind == ScoreTermKind::distance || term.kind == ScoreTermKind::pair) {
+    std::int64_t j = seen.begin;
+    for (; j + lanes <= last; j += lanes)
+      hn::StoreU(hn::Add(hn::LoadU(floats, sums + j), hn::Load(floats, dscores + j)), floats, sums + j);
+    for (; j < last; ++j) sums[j] += dscores[j];
+    return;
+  }
+  const std::int32_t* buckets = row.buckets(term);
+  if (term.kind == ScoreTermKind::key) {
+    for (std::int64_t j = seen.first; j < last; ++j) sums[j * term.row_stride + buckets[j]] += dscores[j];
+    return;
+  }
+  std::int64_t j = seen.begin;
+  for (; j + lanes <= last; j += lanes) {
+    const Vector d = hn::Load(floats, dscores + j);
+    switch (run_of(hn::LoadU(Integers(), buckets + j))) {
+      case BucketRun::equal:
+        sums[buckets[j]] += sum_of_lanes(d);
+        break;
+      case BucketRun::rising:
+        hn::StoreU(hn::Add(hn::LoadU(floats, sums + buckets[j]), d), floats, sums + buckets[j]);
+        break;
+      case BucketRun::falling: {
+        float* from = sums + buckets[j] - lanes + 1;
+        hn::StoreU(hn::Add(hn::LoadU(floats, from), hn::Reverse(floats, d)), floats, from);
+        break;
+      }
+      default:
+        for (std::int64_t i = j; i < j + lanes; ++i) sums[buckets[i]] += dscores[i];
+    }
+  }
+  for (; j < last; ++j) sums[buckets[j]] += dscores[j];
+}
+
+/// In: scaled products and dL/dweight of one row. Out: its weights (after dropout) and dL/d(scale q k); 0 where hidden.
+static void retrace_row(const Retracing& r, const AttentionGradients<float>& g, std::int64_t row, std::int64_t block,
+                        std::int64_t place, const SeenKeys& seen) {
   float* HWY_RESTRICT weights = r.weights + place * key_block;
   float* HWY_RESTRICT dscores = r.dscores + place * key_block;
+  const ScoreRow score_row = {r.p, r.work.sequence, row % r.work.queries, r.head(row), block};
+  finish_scores(score_row, seen, weights, r.slopes);
   const bool drop = r.p.dropout.rate > 0;
   if (drop)
-    dropout_multipliers(row_dropout(r.p, r.work.sequence, query, dropout_key(r.p.dropout, r.head(row))), block, columns,
-                        r.multipliers);
+    dropout_multipliers(row_dropout(r.p, r.work.sequence, score_row.query, dropout_key(r.p.dropout, score_row.head)),
+                        block, seen.end, r.multipliers);
   const Vector largest = hn::Set(floats, r.largest[row]), inverse = hn::Set(floats, r.inverse[row]);
   const Vector mean = hn::Set(floats, r.mean[row]);
-  for (std::int64_t j = 0; j < columns; j += lanes) {
-    const auto sees = hn::FirstN(floats, static_cast<std::size_t>(std::clamp<std::int64_t>(seen - j, 0, lanes)));
+  for (std::int64_t j = seen.begin; j < seen.end; j += lanes) {
+    const auto sees = lanes_seen(r.bits[place], j);
     Vector weight = hn::Mul(power_of_two(hn::Sub(hn::Load(floats, weights + j), largest)), inverse);
     weight = hn::IfThenElseZero(sees, weight);
     Vector dweight = hn::Load(floats, dscores + j), kept = weight;
@@ -112,22 +151,51 @@ static void retrace_row(const Retracing& r, std::int64_t row, std::int64_t block
     hn::Store(kept, floats, weights + j);
     hn::Store(hn::IfThenElseZero(sees, hn::Mul(weight, hn::Sub(dweight, mean))), floats, dscores + j);
   }
+  for (std::size_t n = 0; n < g.terms.size(); ++n)
+    if (g.terms[n]) add_term_gradient(score_row, r.p.terms[n], seen, dscores, g.terms[n]);
+  if (r.p.cap != 0)
+    for (std::int64_t j = seen.begin; j < seen.end; j += lanes)
+      hn::Store(hn::Mul(hn::Load(floats, dscores + j), hn::Load(floats, r.slopes + j)), floats, dscores + j);
 }
 
-/// Rows [first, first + rows), at most query_block and of one head, meet a block of keys.
-static void retrace_block(const Retracing& r, std::int64_t block, std::int64_t first, std::int64_t rows) {
-  const std::int64_t seen = std::min(key_block, r.visible[(first + rows - 1) % r.work.queries] - block);
-  const float* queries = r.queries + first * r.width;
+/// Rows [first, first + rows), at most query_block and of one head, meet a block of `count` keys.
+static void retrace_block(const Retracing& r, const AttentionGradients<float>& g, std::int64_t block,
+                          std::int64_t count, std::int64_t first, std::int64_t rows) {
+  const QuerySpan queries = r.p.span(r.work.sequence, first % r.work.queries, rows);
+  const Cover cover = r.p.mask.cover(queries, {block, block + count});
+  if (cover == Cover::none) return;
+  std::uint64_t any = 0;
+  for (std::int64_t i = 0; i < rows; ++i)
+    any |= r.bits[i] = cover == Cover::all
+                           ? AttentionMask::first_bits(count)
+                           : r.p.mask.bits({queries.sequence, queries.first + i, 1, queries.keys}, block);
+  if (any == 0) return;
+  const SeenKeys seen(any);
+  const std::int64_t columns = seen.end - seen.begin, keys = seen.last - seen.first;
+  const float* q = r.queries + first * r.width;
   const float* dy = r.dy + first * r.value_width;
-  multiply({queries, r.width, 1, r.keys_across, key_block, r.weights, key_block, r.p.q.width, true}, rows,
-           padded(seen));
-  multiply({dy, r.value_width, 1, r.values_across, key_block, r.dscores, key_block, r.p.v.width, true}, rows,
-           padded(seen));
-  for (std::int64_t place = 0; place < rows; ++place) retrace_row(r, first + place, block, place, padded(seen));
-  multiply({r.weights, 1, key_block, dy, r.value_width, r.dvalues, r.value_width, rows, false}, seen, r.value_width);
-  multiply({r.dscores, 1, key_block, queries, r.width, r.dkeys, r.width, rows, false}, seen, r.width);
-  multiply({r.dscores, key_block, 1, r.keys, r.width, r.dqueries + first * r.width, r.width, seen, false}, rows,
-           r.width);
+  multiply({q, r.width, 1, r.keys_across + seen.begin, key_block, r.weights + seen.begin, key_block, r.p.q.width, true},
+           rows, columns);
+  multiply({dy, r.value_width, 1, r.values_across + seen.begin, key_block, r.dscores + seen.begin, key_block,
+            r.p.v.width, true},
+           rows, columns);
+  for (std::int64_t place = 0; place < rows; ++place) retrace_row(r, g, first + place, block, place, seen);
+  multiply({r.weights + seen.first, 1, key_block, dy, r.value_width, r.dvalues + seen.first * r.value_width,
+            r.value_width, rows, false},
+           keys, r.value_width);
+  multiply({r.dscores + seen.first, 1, key_block, q, r.width, r.dkeys + seen.first * r.width, r.width, rows, false},
+           keys, r.width);
+  multiply({r.dscores + seen.first, key_block, 1, r.keys + seen.first * r.width, r.width, r.dqueries + first * r.width,
+            r.width, keys, false},
+           rows, r.width);
+}
+
+/// The sinks' weights draw from every row: dL/dsink = -weight * mean.
+static void retrace_sinks(const Retracing& r, float* dsinks) {
+  for (std::int64_t row = 0; row < r.rows; ++row) {
+    const float sink = r.p.sinks[r.head(row)] * log2_e;
+    dsinks[r.head(row)] -= std::exp2(sink - r.largest[row]) * r.inverse[row] * r.mean[row];
+  }
 }
 
 void retrace(const Problem& p, const AttentionForward<float>& f, const AttentionWork& work,
@@ -138,12 +206,11 @@ void retrace(const Problem& p, const AttentionForward<float>& f, const Attention
   for (std::int64_t block = 0; block < p.keys(work.sequence); block += key_block) {
     const std::int64_t count = std::min(key_block, p.keys(work.sequence) - block);
     pack_block(r, block, count);
-    const std::int64_t first_seeing = std::upper_bound(r.visible, r.visible + work.queries, block) - r.visible;
     for (std::int64_t head = 0; head < r.group; ++head)
-      for (std::int64_t i = first_seeing; i < work.queries; i += query_block)
-        retrace_block(r, block, head * work.queries + i, std::min(query_block, work.queries - i));
+      for (std::int64_t i = 0; i < work.queries; i += query_block)
+        retrace_block(r, gradients, block, count, head * work.queries + i, std::min(query_block, work.queries - i));
     for (std::int64_t j = 0; j < count; ++j) {
-      const std::int64_t token = p.key_starts[static_cast<std::size_t>(work.sequence)] + block + j;
+      const std::int64_t token = p.key_row(work.sequence, block + j);
       // The queries were packed times scale log2 e; dL/dk wants them times scale.
       pack_row(r.dkeys + j * r.width, r.width, r.width, 0.69314718f, r.dkeys + j * r.width);
       std::memcpy(gradients.dk.at(token, work.kv_head), r.dkeys + j * r.width, head_bytes);
@@ -156,6 +223,7 @@ void retrace(const Problem& p, const AttentionForward<float>& f, const Attention
     pack_row(dquery, r.width, r.width, static_cast<float>(p.scale), dquery);
     std::memcpy(gradients.dq.at(r.token(row), r.head(row)), dquery, head_bytes);
   }
+  if (gradients.sinks) retrace_sinks(r, gradients.sinks);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -167,15 +235,35 @@ namespace attune::kernels {
 
 HWY_EXPORT(retrace);
 
+namespace {
+
+/// Whether sequences add to the same numbers of the gradient: those of distances, of pairs and of sinks.
+bool shares_gradients(const AttentionProblem<float>& problem, const AttentionGradients<float>& gradients) {
+  bool shares = gradients.sinks != nullptr;
+  for (std::size_t n = 0; n < gradients.terms.size(); ++n)
+    shares |= gradients.terms[n] != nullptr &&
+              (problem.terms[n].kind == ScoreTermKind::distance || problem.terms[n].kind == ScoreTermKind::pair);
+  return shares;
+}
+
+}  // namespace
+
 void attention_backward(const AttentionProblem<float>& problem, const AttentionForward<float>& forward,
                         const AttentionGradients<float>& gradients) {
+  auto retrace = [&](const AttentionWork& work) { HWY_DYNAMIC_DISPATCH(retrace)(problem, forward, work, gradients); };
+  if (shares_gradients(problem, gradients)) {  // each head's sequences in their order, by one thread
+    parallel(problem.k.heads, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t head = begin; head < end; ++head)
+        for (std::int64_t s = 0; s < problem.sequences(); ++s) retrace({s, head, 0, problem.queries(s)});
+    });
+    return;
+  }
   std::vector<AttentionWork> work;  // a sequence without queries too: its keys' gradients are zeros
   for (std::int64_t s : longest_first(problem))
     for (std::int64_t head = 0; head < problem.k.heads; ++head) work.push_back({s, head, 0, problem.queries(s)});
   parallel(static_cast<std::int64_t>(work.size()), attention_grain(problem, work.size()),
            [&](std::int64_t begin, std::int64_t end) {
-             for (std::int64_t i = begin; i < end; ++i)
-               HWY_DYNAMIC_DISPATCH(retrace)(problem, forward, work[static_cast<std::size_t>(i)], gradients);
+             for (std::int64_t i = begin; i < end; ++i) retrace(work[static_cast<std::size_t>(i)]);
            });
 }
 

@@ -1,10 +1,9 @@
 #include "attune/nn/cache/attention_cached.h"
 
-#include <cmath>
-
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
 #include "attune/kernels/cpu/attention.h"
+#include "attune/ops/attention_setting.h"
 
 namespace attune {
 
@@ -41,16 +40,12 @@ Tensor attention_cached(const Tensor& q, const Offsets& queries, const CachedKey
   auto pages_of = [&](std::int64_t width) {
     return kernels::HeadRows<const float>{nullptr, shape.kv_heads, width, width, shape.page_tokens * width};
   };
-  const kernels::AttentionProblem<float> problem = {
-      .q = {q.data<float>(), q.dim(1), q.dim(2), q.stride(0), q.stride(1)},
-      .k = pages_of(shape.head_dim),
-      .v = pages_of(shape.value_dim),
-      .query_starts = queries.starts(),
-      .key_starts = key_offsets.starts(),
-      .first_positions = first_positions,
-      .mask = rule.mask,
-      .scale = rule.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(2)))),
-      .pages = {key_pages, value_pages, page_starts, shape.page_tokens}};
+  const AttentionSetting setting("attention_cached", {queries, key_offsets, first_positions}, rule, q, {});
+  std::vector<kernels::ScoreTerm<float>> terms;
+  kernels::AttentionProblem<float> problem = setting.problem<float>(terms);
+  problem.q = {q.data<float>(), q.dim(1), q.dim(2), q.stride(0), q.stride(1)};
+  problem.k = pages_of(shape.head_dim), problem.v = pages_of(shape.value_dim);
+  problem.pages = {key_pages, value_pages, page_starts, shape.page_tokens};
   kernels::attention(problem, {y.mutable_data<float>(), y.dim(1), y.dim(2), y.stride(0), y.stride(1)},
                      sums.mutable_data<float>());
   return y;

@@ -1,0 +1,61 @@
+#include "attune/ops/head_products.h"
+
+#include "attune/autograd/tape.h"
+#include "attune/kernels/cpu/matmul.h"
+#include "attune/kernels/reference/matmul.h"
+#include "attune/ops/arithmetic.h"
+#include "attune/ops/dispatch.h"
+
+namespace attune {
+
+namespace {
+
+/// One head of [rows, heads, width] as a matrix.
+template <class T>
+kernels::Rows<const T> head_of(const Tensor& x, std::int64_t h) {
+  return {x.data<T>() + h * x.stride(1), x.dim(0), x.dim(2), x.stride(0)};
+}
+template <class T>
+kernels::Rows<T> mutable_head_of(const Tensor& x, std::int64_t h) {
+  return {x.mutable_data<T>() + h * x.stride(1), x.dim(0), x.dim(2), x.stride(0)};
+}
+
+}  // namespace
+
+Tensor head_products(const Tensor& x, const Tensor& table, double factor) {
+  check(x.rank() == 3 && table.rank() == 3 && x.dtype() == table.dtype() && x.dim(2) == table.dim(2) &&
+            (table.dim(1) == x.dim(1) || table.dim(1) == 1),
+        "head_products: x {} {} does not fit a table {} {}: expected [tokens, heads, width] and [entries, heads or 1, "
+        "width]",
+        name_of(x.dtype()), x.shape(), name_of(table.dtype()), table.shape());
+  check(x.dim(2) <= 1 || x.stride(2) == 1, "head_products: the values of one head of {} are not adjacent", x.shape());
+  const Tensor rows = table.contiguous();
+  auto in_table = [shared = table.dim(1) == 1](std::int64_t h) { return shared ? 0 : h; };
+  Tensor y = Tensor::empty({x.dim(0), x.dim(1), table.dim(0)}, x.dtype());
+  dispatch("head_products", x.dtype(), [&]<class T>() {
+    for (std::int64_t h = 0; h < x.dim(1); ++h)
+      kernels::matmul(head_of<T>(x, h), kernels::Matrix<T>(head_of<T>(rows, in_table(h))).transposed(),
+                      mutable_head_of<T>(y, h), kernels::MatmulStart<T>{});
+  });
+  const Tensor products = record(
+      "head_products", y, {x, table}, [x = x.detached(), rows, in_table](const Tensor& dy, Gradients& gradients) {
+        const Tensor d = dy.contiguous();
+        dispatch("head_products", d.dtype(), [&]<class T>() {
+          if (gradients.wanted(0)) {
+            Gradients::Target dx = gradients.target(0);
+            for (std::int64_t h = 0; h < x.dim(1); ++h)
+              kernels::matmul(head_of<T>(d, h), kernels::Matrix<T>(head_of<T>(rows, in_table(h))),
+                              mutable_head_of<T>(dx.tensor, h), kernels::MatmulStart<T>{nullptr, !dx.fresh});
+          }
+          if (gradients.wanted(1)) {
+            const Tensor dtable = gradients.accumulator(1);
+            for (std::int64_t h = 0; h < x.dim(1); ++h)
+              kernels::matmul(kernels::Matrix<T>(head_of<T>(d, h)).transposed(), kernels::Matrix<T>(head_of<T>(x, h)),
+                              mutable_head_of<T>(dtable, in_table(h)), kernels::MatmulStart<T>{nullptr, true});
+          }
+        });
+      });
+  return factor == 1 ? products : scale(products, factor);
+}
+
+}  // namespace attune

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "attune/tensor/tensor.h"
+
+namespace attune {
+
+/// factor x[t, h] . table[n, h]: each row's products with a table of vectors, head by head. x: [tokens, heads, width]
+/// with any strides between tokens and heads; table: [entries, heads, width], or [entries, 1, width] for all heads.
+/// Returns [tokens, heads, entries]. Throws Error where shapes or types do not fit.
+Tensor head_products(const Tensor& x, const Tensor& table, double factor = 1);
+
+}  // namespace attune
