@@ -34,6 +34,7 @@ struct Case {
   double tolerance = 2e-6;             // largest difference over the largest value of the reference
   double gradient_tolerance = 1e-5;    // the same for each gradient
   double difference_tolerance = 1e-6;  // finite differences (f64, step 1e-5) against the reference's gradient
+  int difference_places = 16;          // of each input; fewer where a reference is slow and its cases are many
 };
 
 void expect_agrees(const Case& one);

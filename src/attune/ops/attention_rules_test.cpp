@@ -139,7 +139,8 @@ void cross(const AttentionSequences& s, float rate, bool every_mask) {
                            rule.dropout = {rate, {7, 1, 3}};
                            return attention(in[0], in[1], in[2], s, rule);
                          },
-                     .inputs = inputs_for(s, change)});
+                     .inputs = inputs_for(s, change),
+                     .difference_places = 2});
     }
 }
 
@@ -201,8 +202,8 @@ TEST(AttentionMasks, CoverAndReachAgreeWithTheBits) {
                 EXPECT_TRUE(j >= reach.begin && j < reach.end) << named.name;
               }
           const Cover cover = mask.cover(queries, {block, end});
-          if (cover == Cover::none) EXPECT_EQ(seen, 0) << named.name << first << " " << count << " " << block;
-          if (cover == Cover::all) EXPECT_EQ(seen, count * (end - block)) << named.name << first << " " << count;
+          EXPECT_TRUE(cover != Cover::none || seen == 0) << named.name << first << " " << count << " " << block;
+          EXPECT_TRUE(cover != Cover::all || seen == count * (end - block)) << named.name << first << " " << count;
         }
       }
   }
@@ -219,10 +220,11 @@ TEST(AttentionMasks, BigBirdSeesItsBlocksAndSoManyRandomOnes) {
       const bool sees = mask.sees(0, a * 16 + 5, b * 16 + 11, keys);
       EXPECT_EQ(sees, mask.sees(0, a * 16, b * 16, keys));
       const bool global = a < 2 || a >= blocks - 2 || b < 2 || b >= blocks - 2;
-      if (global || std::abs(a - b) <= 1)
-        EXPECT_TRUE(sees);
-      else
+      if (!global && std::abs(a - b) > 1) {
         others.push_back(sees);
+      } else {
+        EXPECT_TRUE(sees);
+      }
     }
     EXPECT_EQ(std::ranges::count(others, true), std::min<std::int64_t>(3, static_cast<std::int64_t>(others.size())));
     random.insert(others);
@@ -374,9 +376,7 @@ TEST(AttentionRules, WrongRulesAreNamed) {
   EXPECT_THROW(cross_modal({{0, 2}}, {{true, true}, {true, true}}), Error);
   EXPECT_THROW(bigbird({.window_blocks = 2}), Error);
   EXPECT_THROW(where(nullptr), Error);
-  EXPECT_THROW(attention(x, x, x, sequences_of({{2, 2}, {2, 2}}),
-                         {.mask = documents({{0, 0}, {1, 1}, {0, 0}}) & prefix({1, 2, 3})}),
-               Error);
+  EXPECT_THROW(attention(x, x, x, sequences_of({{1, 1}, {1, 1}, {2, 2}}), {.mask = prefix({1, 2})}), Error);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ void AttentionSetting::add_terms(std::string_view operation, const AttentionRule
   for (std::int64_t s = 0; s < sequences_.queries.count(); ++s) {
     const std::int64_t first = sequences_.first_positions[static_cast<std::size_t>(s)];
     const std::int64_t last = first + sequences_.queries.length(s) - 1, keys = sequences_.keys.length(s);
+    if (keys == 0) continue;
     smallest_ = std::min(smallest_, -last);
     largest = std::max(largest, (keys + 63) / 64 * 64 - first);  // kernels take whole blocks of 64 keys
     most_keys = std::max(most_keys, keys), last_query = std::max(last_query, last);
