@@ -63,7 +63,7 @@ MASKS = {
     "causal": lambda i, j, s, n: j <= i,
     "window": lambda i, j, s, n: window(i, j, 9, 3),
     "dilated": lambda i, j, s, n: window(i, j, 12, 6) & ((j - i) % 3 == 0),  # 4 before and 2 after, at multiples of 3
-    "strided": lambda i, j, s, n: (j <= i) & ((j > i - 7) | (j % 7 == 6)),
+    "strided": lambda i, j, s, n: (j <= i) & ((j >= i - 7) | ((i - j) % 7 == 0)),  # both heads of the paper
     "first_keys": lambda i, j, s, n: (j < 4) & (i == i),
     "prefix": lambda i, j, s, n: (j < [20, 2, 6][s]) | (j <= i),
     "documents": lambda i, j, s, n: torch.tensor(DOCUMENTS)[i] == torch.tensor(DOCUMENTS)[j],
