@@ -8,8 +8,7 @@ float64, masked, put through a softmax and multiplied with v; autograd gives the
 the papers, score changes with the functions that transformers' models use where it has them, and `check_against_transformers` holds
 the formula itself against those models. inputs.safetensors holds q, k, v, dy and what the changes learn; CHANGE.safetensors holds for
 each mask "MASK/y" and "MASK/NAME" for the gradient of NAME. To be small, what is kept is contracted: y over the width of a head, to
-[queries, heads], and gradients over all but their first dimension, with the random vectors "contract/NAME" of the inputs. buckets.safetensors
-holds the numbers of distances -300 to 300.
+[queries, heads], and gradients over all but their first dimension, with the random vectors "contract/NAME" of the inputs.
 """
 import math
 import pathlib
@@ -81,22 +80,18 @@ def t5(distance):
     return T5Attention._relative_position_bucket(distance, bidirectional=True, num_buckets=16, max_distance=48)
 
 
-def t5_one_way(distance):
-    return T5Attention._relative_position_bucket(distance, bidirectional=False, num_buckets=32, max_distance=128)
-
-
 def shaw(distance):
     return distance.clamp(-5, 5) + 5
 
 
-def deberta(distance, span=SPAN, buckets=2 * SPAN, longest=40):
+def deberta(distance):
     """build_relative_position takes whole sequences: of as many as reach the largest distance, the rows that are wanted."""
     reach = int(distance.abs().max()) + 1
-    whole = build_relative_position(torch.zeros(reach, 1), torch.zeros(reach, 1), buckets, longest)[0]  # [query, key]
+    whole = build_relative_position(torch.zeros(reach, 1), torch.zeros(reach, 1), 2 * SPAN, 40)[0]  # [query, key]
     behind = whole[torch.arange(reach), 0]  # of query - key = 0, 1, ...
     ahead = whole[0, torch.arange(reach)]
     relative = torch.where(distance <= 0, behind[(-distance).clamp(min=0)], ahead[distance.clamp(min=0)])
-    return (relative + span).clamp(0, 2 * span - 1)
+    return (relative + SPAN).clamp(0, 2 * SPAN - 1)
 
 
 def swin_index():
@@ -268,10 +263,6 @@ def main():
         for mask in MASKS:
             kept.update(cell(tensors, mask, change))
         save_file(kept, OUTPUT / f"{change}.safetensors")
-    distance = torch.arange(-300, 301)
-    numbered = {"t5": t5(distance), "t5_one_way": t5_one_way(distance), "shaw": shaw(distance),
-                "deberta": deberta(distance), "deberta_v3": deberta(distance, 256, 256, 512), "deberta_v1": deberta(distance, 64, -1, -1)}
-    save_file({name: numbers.to(torch.int32) for name, numbers in numbered.items()}, OUTPUT / "buckets.safetensors")
     sizes = {path.name: path.stat().st_size for path in sorted(OUTPUT.glob("*.safetensors"))}
     print(f"{len(CHANGES)} changes x {len(MASKS)} masks, {sum(sizes.values()) / 1000:.0f} kB: {sizes}")
 

@@ -1,75 +1,118 @@
 #include "attune/bench/attention.h"
 
-#include <fmt/core.h>
-
 #include <chrono>
+#include <cmath>
 #include <set>
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
 #include "attune/base/random.h"
+#include "attune/bench/attention_cases.h"
+#include "attune/bench/peak_memory.h"
 #include "attune/bench/threads_restored.h"
 #include "attune/bench/timing.h"
 #include "attune/kernels/cpu/machine_rates.h"
 #include "attune/ops/attention.h"
+#include "attune/ops/attention_scores.h"
+#include "attune/ops/relative_buckets.h"
 
 namespace attune::bench {
 
 namespace {
 
-constexpr std::int64_t heads = 12, head_dim = 64;
+Tensor random_of(const Shape& shape, std::string_view site) {
+  RandomStream random(RandomKey{.seed = 1}.at(site));
+  Tensor x = Tensor::empty(shape);
+  for (float& value : x.mutable_values<float>()) value = static_cast<float>(random.uniform() * 2 - 1);
+  return x;
+}
 
-struct AttentionCase {
-  std::int64_t tokens;
-  bool causal, backward;
+/// The inputs of a case and its one call.
+struct Work {
+  AttentionSequences sequences;
+  std::vector<Tensor> leaves;  // q, k, v, then what the score change learns
+  Tensor dy;
+  AttentionRule rule;
+  bool backward;
 
-  std::string name() const {
-    return fmt::format("{} {}{}", tokens, causal ? "causal" : "bidirectional", backward ? " and backward" : "");
+  explicit Work(const AttentionCase& one)
+      : sequences(AttentionSequences::of(Offsets::from_lengths(one.lengths))),
+        dy(one.backward ? random_of({one.tokens(), one.heads, one.head_dim}, "dy") : Tensor()),
+        backward(one.backward) {
+    for (const char* name : {"q", "k", "v"}) add(random_of({one.tokens(), one.heads, one.head_dim}, name));
+    rule = one.rule_mask() + scores(one);
+    if (one.scores == "deberta") rule.scale = 1 / std::sqrt(3.0 * static_cast<double>(one.head_dim));
   }
-  double operations() const {
-    const auto n = static_cast<double>(tokens);
-    const double pairs = causal ? n * (n + 1) / 2 : n * n;
-    return (backward ? 7 : 2) * 2 * pairs * static_cast<double>(heads * head_dim);
+
+  void operator()() const {
+    const Tensor y = attune::attention(leaves[0], leaves[1], leaves[2], sequences, rule);
+    if (!backward) return;
+    attune::backward(y, dy);
+    for (const Tensor& x : leaves) set_gradient(x, Tensor());
+  }
+
+ private:
+  const Tensor& add(const Tensor& x) {
+    leaves.push_back(backward ? require_gradient(x) : x);
+    return leaves.back();
+  }
+
+  ScoreChanges scores(const AttentionCase& one) {
+    if (one.scores == "t5")
+      return distance_bias(add(random_of({32, one.heads}, "table")), [](std::int64_t d) { return t5_bucket(d, {}); });
+    if (one.scores == "alibi") {
+      std::vector<double> slopes;
+      for (std::int64_t h = 1; h <= one.heads; ++h)
+        slopes.push_back(std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(one.heads)));
+      return alibi(slopes);
+    }
+    if (one.scores == "deberta") {
+      const auto bucket = [](std::int64_t d) { return deberta_bucket(d, {}); };
+      const Tensor keys = add(random_of({512, one.heads, one.head_dim}, "c2p"));
+      return relative_keys(keys, bucket) +
+             relative_queries(add(random_of({512, one.heads, one.head_dim}, "p2c")), bucket);
+    }
+    return {};
   }
 };
 
-std::vector<AttentionCase> cases() {
-  std::vector<AttentionCase> all;
-  for (std::int64_t tokens : {512, 2048, 8192})
-    for (bool causal : {true, false})
-      for (bool backward : {false, true}) all.push_back({tokens, causal, backward});
-  return all;
-}
-
-Tensor random_heads(std::int64_t tokens, std::string_view site) {
-  RandomStream random(RandomKey{.seed = 1}.at(site));
-  std::vector<float> values(static_cast<std::size_t>(tokens * heads * head_dim));
-  for (float& value : values) value = static_cast<float>(random.uniform() * 2 - 1);
-  return Tensor::from<float>({tokens, heads, head_dim}, values);
-}
-
-double seconds_of(const AttentionCase& one) {
-  Tensor q = random_heads(one.tokens, "q"), k = random_heads(one.tokens, "k"), v = random_heads(one.tokens, "v");
-  const Tensor dy = random_heads(one.tokens, "dy");
-  if (one.backward) q = require_gradient(q), k = require_gradient(k), v = require_gradient(v);
-  const auto sequences = AttentionSequences::of(Offsets::from_lengths(std::span(&one.tokens, 1)));
-  auto work = [&] {
-    const Tensor y = attune::attention(q, k, v, sequences, {.mask = one.causal ? causal() : bidirectional()});
-    if (!one.backward) return;
-    attune::backward(y, dy);
-    for (const Tensor& x : {q, k, v}) set_gradient(x, Tensor());
-  };
+double seconds_of(const AttentionCase& one, const Work& work) {
   if (one.operations() < 20e9) return median_seconds(work);
   const auto begin = std::chrono::steady_clock::now();  // seconds long: once is enough
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// What one call adds to what the process holds with the inputs.
+double added_mb(const Work& work) {
+  begin_peak_memory();
+  const double before = peak_memory_mb();
+  work();
+  return peak_memory_mb() - before;
+}
+
+void measure(const AttentionCase& one, int threads, double limit, const Report& report) {
+  if (!report.wants(one.name) && !(one.memory && report.wants(one.memory_name()))) return;
+  const auto tell = [&](const Measurement& m) {
+    if (report.wants(m.name)) report(m);
+  };
+  begin_peak_memory();
+  const Work work(one);
+  tell({"attention", one.name, threads, one.operations() / seconds_of(one, work) * 1e-9, "GFLOP/s", limit * 1e-9});
+  if (!one.memory) return;
+  // The long one's figure is of the whole process: of its four tensors that come in and those that come out.
+  const double least = one.long_ ? 2 * one.result_bytes() : one.result_bytes();
+  tell({"attention", one.memory_name(), threads, one.long_ ? peak_memory_mb() : added_mb(work), "MB", least * 1e-6});
+}
+
 }  // namespace
 
 std::vector<std::string> attention_names() {
   std::vector<std::string> names;
-  for (const AttentionCase& one : cases()) names.push_back(one.name());
+  for (const AttentionCase& one : attention_cases()) {
+    names.push_back(one.name);
+    if (one.memory) names.push_back(one.memory_name());
+  }
   return names;
 }
 
@@ -78,10 +121,9 @@ void attention(const Report& report, const Run& run) {
   for (int threads : std::set<int>{1, restored.before}) {
     set_num_threads(threads);
     const double limit = kernels::multiply_add_rate();
-    for (const AttentionCase& one : cases()) {
+    for (const AttentionCase& one : attention_cases()) {
       if (run.cancelled()) throw Cancelled("bench attention: stopped");
-      if (!report.wants(one.name())) continue;
-      report({"attention", one.name(), threads, one.operations() / seconds_of(one) * 1e-9, "GFLOP/s", limit * 1e-9});
+      if (!one.long_ || threads == restored.before) measure(one, threads, limit, report);
     }
   }
 }
