@@ -12,6 +12,7 @@ nested      ragged sequences: nested tensors (jagged) and SDPA
 longformer  transformers' LongformerSelfAttention, its projections replaced by what they give
 flex        flex_attention, compiled, with a block mask; forward only, which is what it has on CPUs
 """
+import ctypes
 import json
 import math
 import os
@@ -21,7 +22,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import types
 
 SIDE = {"window": (128, 0), "longformer": (256, 16)}  # keys on each side, global tokens
 PEERS = {
@@ -101,8 +101,14 @@ def sdpa(case):
         bias = lambda q, k: learned[0][buckets].permute(2, 0, 1)[None]
     elif case["scores"] == "alibi":
         slopes = torch.tensor([2 ** (-8 * h / heads) for h in range(1, heads + 1)])
-        made = (slopes[:, None, None] * distance).masked_fill(distance > 0, -math.inf)[None]
-        bias, options = lambda q, k: made, {}
+        made = []  # by the first call, which is the one whose memory is measured; then kept, as a model's layers share it
+
+        def bias(q, k):
+            if not made:
+                made.append((slopes[:, None, None] * distance).masked_fill_(distance > 0, -math.inf)[None])
+            return made[0]
+
+        options = {}
     elif case["scores"] == "deberta":
         from transformers.models.deberta_v2.modeling_deberta_v2 import build_relative_position
 
@@ -239,6 +245,7 @@ def run_case(peer, case, threads):
     if case["memory"]:
         small = dict(case, lengths=[64])
         work_of(peer, small)()  # libraries and threads are there
+        ctypes.CDLL(None).malloc_trim(0)
         pathlib.Path("/proc/self/clear_refs").write_text("5")
         before = memory_mb("VmRSS")
         work()

@@ -8,10 +8,10 @@
 
 namespace attune::bench {
 
-/// `attune bench attention`: GFLOP/s of self-attention with 12 heads of 64 over one sequence, forward and forward with
-/// backward, beside the machine's rate of plain multiply-adds, on one thread and on num_threads(). What is counted is
-/// what must be multiplied: two products forward, five more backward (the scores are made again), half of each where a
-/// causal mask hides half.
+/// `attune bench attention`: GFLOP/s of the cases of attention_cases.h, forward and forward with backward, beside the
+/// machine's rate of plain multiply-adds, on one thread and on num_threads(). Where a case says so also the memory that
+/// one call adds to what the process holds with the inputs, beside the size of the results; of the longest case the
+/// memory of the whole process.
 void attention(const Report& report, const Run& run = {});
 std::vector<std::string> attention_names();  // of its cases
 

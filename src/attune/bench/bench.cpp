@@ -6,6 +6,7 @@
 
 #include "attune/base/error.h"
 #include "attune/bench/attention.h"
+#include "attune/bench/attention_cases.h"
 #include "attune/bench/generation.h"
 #include "attune/bench/matmul.h"
 #include "attune/bench/training.h"
@@ -22,8 +23,8 @@ const std::vector<Bench>& benches() {
   static const std::vector<Bench> all = {
       {"matmul", "f32 matrix products M x N x K, beside the rate of plain multiply-adds or of reading memory",
        matmul_names(), matmul},
-      {"attention", "self-attention of 12 heads of 64 over one sequence, beside the rate of plain multiply-adds",
-       attention_names(), attention},
+      {"attention", "self-attention of 12 heads of 64, beside the rate of plain multiply-adds", attention_names(),
+       attention, write_attention_cases},
       {"train",
        "two trainings beside the rate of plain multiply-adds and the least memory of AdamW",
        {"gpt2", "classifier"},
