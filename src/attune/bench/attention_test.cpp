@@ -6,6 +6,7 @@
 #include <set>
 
 #include "attune/base/error.h"
+#include "attune/base/json.h"
 #include "attune/bench/attention_cases.h"
 
 namespace attune::bench {
