@@ -18,12 +18,12 @@ std::string json_line(const Measurement& m) {
 }
 
 std::string text_header() {
-  return fmt::format("{:<31} {:>7} {:>10} {:>10} {:>6}  {}", "case", "threads", "value", "limit", "of it", "unit");
+  return fmt::format("{:<38} {:>7} {:>10} {:>10} {:>6}  {}", "case", "threads", "value", "limit", "of it", "unit");
 }
 
 std::string text_line(const Measurement& m) {
   const double reached = m.unit == "MB" || m.unit == "times" ? m.limit / m.value : m.value / m.limit;
-  return fmt::format("{:<31} {:>7} {:>10.1f} {:>10.1f} {:>5.0f}%  {}", m.name, m.threads, m.value, m.limit,
+  return fmt::format("{:<38} {:>7} {:>10.1f} {:>10.1f} {:>5.0f}%  {}", m.name, m.threads, m.value, m.limit,
                      m.limit > 0 ? 100 * reached : 0.0, m.unit);
 }
 
