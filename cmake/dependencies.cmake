@@ -9,6 +9,7 @@ find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
+find_path(HNSWLIB_INCLUDE hnswlib/hnswlib.h REQUIRED)  # headers alone, in src/attune/nn/memory/neighbour_graph.cpp
 find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)  # headers alone: src/attune/base/toml.cpp says why
 
 add_library(attune_dependencies INTERFACE)
