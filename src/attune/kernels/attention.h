@@ -139,9 +139,16 @@ struct AttentionGradients {
   T* sinks = nullptr;              // [q.heads], added to; null: not wanted
 };
 
-/// Queries [begin, end) of one sequence.
-struct QueryRange {
-  std::int64_t sequence = 0, begin = 0, end = 0;
+/// Queries [begin, end) of one sequence, and heads [first_head, first_head + heads).
+struct WeightRows {
+  std::int64_t sequence = 0, begin = 0, end = 0, first_head = 0, heads = 0;
+
+  std::int64_t queries() const { return end - begin; }
+  bool has_head(std::int64_t head) const { return head >= first_head && head < first_head + heads; }
+  /// Where the row of a query and a head begins in [heads, queries, keys].
+  std::int64_t row(std::int64_t query, std::int64_t head, std::int64_t keys) const {
+    return ((head - first_head) * queries() + query - begin) * keys;
+  }
 };
 
 /// The generator's key for one head's dropout. Weight (i, j) is dropped where number j % 4 of

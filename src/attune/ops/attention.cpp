@@ -92,22 +92,25 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 }
 
 Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionSequences& sequences,
-                         const AttentionRule& rule, const kernels::QueryRange& queries) {
+                         const AttentionRule& rule, const kernels::WeightRows& rows) {
   check_inputs(q, k, k, sequences);
   forbid_gradient("attention_weights", {q, k});
   AttentionRule without_dropout = rule;
   without_dropout.dropout = {};
   const Call call{AttentionSetting("attention_weights", sequences, without_dropout, q, k), q, k, k};
-  check(0 <= queries.sequence && queries.sequence < sequences.queries.count(),
-        "attention_weights: no sequence {} among {}", queries.sequence, sequences.queries.count());
-  check(0 <= queries.begin && queries.begin <= queries.end && queries.end <= sequences.queries.length(queries.sequence),
-        "attention_weights: no queries [{}, {}) in a sequence of {}", queries.begin, queries.end,
-        sequences.queries.length(queries.sequence));
-  Tensor weights =
-      Tensor::empty({q.dim(1), queries.end - queries.begin, sequences.keys.length(queries.sequence)}, q.dtype());
+  check(0 <= rows.sequence && rows.sequence < sequences.queries.count(), "attention_weights: no sequence {} among {}",
+        rows.sequence, sequences.queries.count());
+  check(0 <= rows.begin && rows.begin <= rows.end && rows.end <= sequences.queries.length(rows.sequence),
+        "attention_weights: no queries [{}, {}) in a sequence of {}", rows.begin, rows.end,
+        sequences.queries.length(rows.sequence));
+  kernels::WeightRows wanted = rows;
+  if (wanted.heads == 0) wanted.heads = q.dim(1) - wanted.first_head;
+  check(0 <= wanted.first_head && 0 < wanted.heads && wanted.first_head + wanted.heads <= q.dim(1),
+        "attention_weights: no heads [{}, {}) among {}", wanted.first_head, wanted.first_head + wanted.heads, q.dim(1));
+  Tensor weights = Tensor::empty({wanted.heads, wanted.queries(), sequences.keys.length(wanted.sequence)}, q.dtype());
   dispatch("attention_weights", q.dtype(), [&]<class T>() {
     call.with_problem<T>(
-        [&](const auto& problem) { kernels::attention_weights(problem, queries, weights.mutable_data<T>()); });
+        [&](const auto& problem) { kernels::attention_weights(problem, wanted, weights.mutable_data<T>()); });
   });
   return weights;
 }

@@ -59,10 +59,10 @@ inline AttentionRule operator&(AttentionRule rule, const AttentionMask& mask) {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionSequences& sequences,
                  const AttentionRule& rule);
 
-/// The weights themselves for some queries of one sequence, [heads, queries, keys of the sequence], before dropout:
-/// rows sum to 1 (less where sinks take their share), or are 0 where a query sees nothing. No gradient; attention() is
-/// not told and gives what it gives.
+/// The weights themselves for some queries of one sequence and some heads (`heads` 0: all from first_head on), [heads,
+/// queries, keys of the sequence], before dropout: rows sum to 1 (less where sinks take their share), or are 0 where a
+/// query sees nothing. No gradient; attention() is not told and gives what it gives.
 Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionSequences& sequences,
-                         const AttentionRule& rule, const kernels::QueryRange& queries);
+                         const AttentionRule& rule, const kernels::WeightRows& rows);
 
 }  // namespace attune

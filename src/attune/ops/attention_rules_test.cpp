@@ -165,6 +165,24 @@ CONFORMANCE(attention_weights_of_rules) {
     }
 }
 
+TEST(AttentionWeights, SomeHeadsAndRowsAreThoseOfAll) {
+  const AttentionSequences s = sequences_of({{3, 3}, {70, 100}});
+  const std::vector<Tensor> in = inputs_for(s, changes()[0]);
+  const AttentionRule rule = causal() + soft_cap(4);
+  const Tensor y = attention(in[0], in[1], in[2], s, rule);
+  const Tensor all = attention_weights(in[0], in[1], s, rule, {1, 0, 70});  // [heads, 70, 100]
+  for (auto [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 1}, {1, 2}, {3, 1}, {2, 0}}) {
+    const Tensor some = attention_weights(in[0], in[1], s, rule, {1, 5, 60, first, count});
+    const std::int64_t heads_given = count == 0 ? heads - first : count;
+    ASSERT_EQ(some.shape(), (Shape{heads_given, 55, 100}));
+    for (std::int64_t h = 0; h < heads_given; ++h)
+      EXPECT_TRUE(same_bits(some.rows(h, h + 1), all.rows(first + h, first + h + 1).slice(1, 5, 60).contiguous()));
+  }
+  EXPECT_TRUE(same_bits(attention(in[0], in[1], in[2], s, rule), y));
+  EXPECT_THROW(attention_weights(in[0], in[1], s, rule, {1, 0, 70, 3, 2}), Error);
+  EXPECT_THROW(attention_weights(in[0], in[1], s, rule, {1, 0, 70, 4, 0}), Error);
+}
+
 /// The weights that attention gives are above 0 exactly where the mask lets through.
 TEST(AttentionMasks, HideWhatTheirDefinitionsHide) {
   for (auto [queries, keys] : {std::pair<std::int64_t, std::int64_t>{70, 70}, {140, 140}, {5, 131}, {9, 4}}) {

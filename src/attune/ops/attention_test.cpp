@@ -63,6 +63,16 @@ CONFORMANCE(attention) {
   }
 }
 
+CONFORMANCE(attention_head_dims) {
+  // From 8 to 256, multiples of vectors and not, values of another width than keys.
+  std::vector<std::int64_t> widths = {9, 31, 77, 129, 191, 255};
+  for (std::int64_t width = 8; width <= 256; width += width < 64 ? 8 : 64) widths.push_back(width);
+  for (std::int64_t width : widths) {
+    SCOPED_TRACE(width);
+    expect_attention_agrees(self({70, 3}), {2, 1, width, 264 - width}, {.mask = causal()});
+  }
+}
+
 CONFORMANCE(attention_positions) {
   AttentionSequences s = sequences_of({{3, 20}, {4, 9}, {2, 5}});
   s.first_positions = {0, 5, -1};

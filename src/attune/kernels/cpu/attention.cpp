@@ -224,8 +224,8 @@ void attend(const Problem& p, const AttentionWork& work, const HeadRows<float>& 
   write_rows(a, y, sums);
 }
 
-/// Weights of queries [work.first, + work.queries) for the group's heads; `range` says where in `weights` they stand.
-void attend_weights(const Problem& p, const AttentionWork& work, const QueryRange& range, float* weights) {
+/// Weights of queries [work.first, + work.queries) for those of the group's heads that are wanted.
+void attend_weights(const Problem& p, const AttentionWork& work, const WeightRows& wanted, float* weights) {
   Scratch scratch;
   const Attending a(p, work, scratch);
   const std::int64_t keys = p.keys(work.sequence), length = (keys + key_block - 1) / key_block * key_block;
@@ -248,6 +248,7 @@ void attend_weights(const Problem& p, const AttentionWork& work, const QueryRang
   }
   for (std::int64_t row = 0; row < a.rows; ++row) {
     float* w = scores + row * length;
+    if (!wanted.has_head(a.head(row))) continue;
     Vector most = hn::Set(floats, a.largest[row]);
     for (std::int64_t j = 0; j < length; j += lanes) most = hn::Max(most, hn::Load(floats, w + j));
     const float largest = largest_lane(most) == -HUGE_VALF ? 0.0f : largest_lane(most);
@@ -259,7 +260,7 @@ void attend_weights(const Problem& p, const AttentionWork& work, const QueryRang
       sums = hn::Add(sums, weight);
     }
     const float sum = sum_of_lanes(sums) + (p.sinks ? std::exp2(p.sinks[a.head(row)] * log2_e - largest) : 0.0f);
-    float* out = weights + (a.head(row) * (range.end - range.begin) + a.query(row) - range.begin) * keys;
+    float* out = weights + wanted.row(a.query(row), a.head(row), keys);
     for (std::int64_t j = 0; j < keys; ++j) out[j] = sum == 0 ? 0.0f : w[j] / sum;
   }
 }
@@ -296,14 +297,17 @@ void attention(const AttentionProblem<float>& problem, const HeadRows<float>& y,
            });
 }
 
-void attention_weights(const AttentionProblem<float>& problem, const QueryRange& queries, float* weights) {
+void attention_weights(const AttentionProblem<float>& problem, const WeightRows& wanted, float* weights) {
+  if (wanted.heads == 0) return;
   constexpr std::int64_t at_once = 48;
-  const std::int64_t pieces = (queries.end - queries.begin + at_once - 1) / at_once;
-  parallel(pieces * problem.k.heads, 1, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t pieces = (wanted.queries() + at_once - 1) / at_once;
+  const std::int64_t first_kv = wanted.first_head / problem.group();
+  const std::int64_t last_kv = (wanted.first_head + wanted.heads - 1) / problem.group();
+  parallel(pieces * (last_kv - first_kv + 1), 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t first = queries.begin + i % pieces * at_once;
-      const AttentionWork work{queries.sequence, i / pieces, first, std::min(at_once, queries.end - first)};
-      HWY_DYNAMIC_DISPATCH(attend_weights)(problem, work, queries, weights);
+      const std::int64_t first = wanted.begin + i % pieces * at_once;
+      const AttentionWork work{wanted.sequence, first_kv + i / pieces, first, std::min(at_once, wanted.end - first)};
+      HWY_DYNAMIC_DISPATCH(attend_weights)(problem, work, wanted, weights);
     }
   });
 }

@@ -15,7 +15,7 @@ void attention(const AttentionProblem<float>& problem, const HeadRows<float>& y,
 void attention_backward(const AttentionProblem<float>& problem, const AttentionForward<float>& forward,
                         const AttentionGradients<float>& gradients);
 
-/// The softmax's rows, without dropout: [heads, queries, keys of the sequence].
-void attention_weights(const AttentionProblem<float>& problem, const QueryRange& queries, float* weights);
+/// The softmax's rows, without dropout: [heads, queries, keys of the sequence] of those wanted.
+void attention_weights(const AttentionProblem<float>& problem, const WeightRows& wanted, float* weights);
 
 }  // namespace attune::kernels

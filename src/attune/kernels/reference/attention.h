@@ -9,7 +9,7 @@ namespace attune::kernels {
 void attention(const AttentionProblem<double>& problem, const HeadRows<double>& y, double* sums);
 void attention_backward(const AttentionProblem<double>& problem, const AttentionForward<double>& forward,
                         const AttentionGradients<double>& gradients);
-/// The softmax's rows, without dropout: [heads, queries, keys of the sequence].
-void attention_weights(const AttentionProblem<double>& problem, const QueryRange& queries, double* weights);
+/// The softmax's rows, without dropout: [heads, queries, keys of the sequence] of those wanted.
+void attention_weights(const AttentionProblem<double>& problem, const WeightRows& wanted, double* weights);
 
 }  // namespace attune::kernels

@@ -42,12 +42,12 @@ void attention_backward(const AttentionProblem<double>& p, const AttentionForwar
   });
 }
 
-void attention_weights(const AttentionProblem<double>& p, const QueryRange& queries, double* weights) {
+void attention_weights(const AttentionProblem<double>& p, const WeightRows& wanted, double* weights) {
   reference::for_each_row(p, [&](const reference::AttentionRow& r) {
-    if (r.s != queries.sequence || r.i < queries.begin || r.i >= queries.end) return;
+    if (r.s != wanted.sequence || r.i < wanted.begin || r.i >= wanted.end || !wanted.has_head(r.h)) return;
     double largest, sum;
     const std::vector<double> w = reference::weights(p, r, largest, sum);
-    std::ranges::copy(w, weights + (r.h * (queries.end - queries.begin) + r.i - queries.begin) * p.keys(r.s));
+    std::ranges::copy(w, weights + wanted.row(r.i, r.h, p.keys(r.s)));
   });
 }
 

@@ -1,5 +1,7 @@
 #include "attune/nn/attention/multi_head.h"
 
+#include <algorithm>
+
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
 #include "attune/nn/attention/family.h"
@@ -19,9 +21,12 @@ void show(const Tensor& q, const Tensor& k, const AttentionSequences& sequences,
           Observer* observer) {
   if (!observer || !observer->wants_attention(place.stack, place.layer)) return;
   NoGradient none;
-  for (std::int64_t s = 0; s < sequences.queries.count(); ++s)
-    observer->attention(place.stack, place.layer, s,
-                        attention_weights(q, k, sequences, rule, {s, 0, sequences.queries.length(s)}));
+  for (std::int64_t s = 0; s < sequences.queries.count(); ++s) {
+    const WantedWeights wanted = observer->wanted_weights(place.stack, place.layer, s);
+    const std::int64_t end = std::min(wanted.end, sequences.queries.length(s));
+    const kernels::WeightRows rows = {s, std::min(wanted.begin, end), end, wanted.first_head, wanted.heads};
+    observer->attention(place.stack, place.layer, s, attention_weights(q, k, sequences, rule, rows));
+  }
 }
 
 }  // namespace
