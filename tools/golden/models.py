@@ -239,6 +239,12 @@ def llama_linear_rope_old():
     write("llama_linear_rope_old", model, token_lines(41), edit_config=old_rope)
 
 
+def llama_yarn_rope():
+    torch.manual_seed(12)
+    rope = {"rope_type": "yarn", "rope_theta": 300.0, "factor": 4.0, "original_max_position_embeddings": 4, "beta_fast": 2.0, "beta_slow": 0.1}
+    write("llama_yarn_rope", tf.LlamaForCausalLM(llama_config(rope_parameters=rope, mlp_bias=False)), token_lines(41))
+
+
 def gpt2_config(**other):
     values = dict(vocab_size=43, n_positions=21, n_embd=24, n_layer=2, n_head=3, n_inner=50, activation_function="relu", resid_pdrop=0.0,
                   embd_pdrop=0.0, attn_pdrop=0.0, layer_norm_epsilon=1e-3, initializer_range=0.05, scale_attn_weights=True,
@@ -284,7 +290,7 @@ def marian_unscaled():
 
 
 ALL = [bert_masked_lm, bert_untied_gamma_beta, bert_classification, llama_tied_biased, llama_untied_llama3_rope, llama_linear_rope_old,
-       gpt2_tied, gpt2_untied_unscaled, gpt2_without_prefix, marian_scaled, marian_unscaled]
+       llama_yarn_rope, gpt2_tied, gpt2_untied_unscaled, gpt2_without_prefix, marian_scaled, marian_unscaled]
 
 if __name__ == "__main__":
     chosen = sys.argv[1:]

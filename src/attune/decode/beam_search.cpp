@@ -178,8 +178,15 @@ class BeamSearch {
     bool has_encoder = facts.head == HeadKind::sequence_to_sequence;
     if (has_encoder) begun = decoder_.begin(entering);
     for (std::size_t i = 0; i < entering.size(); ++i)
-      active_.push_back({entered_++, has_encoder ? Search(options_, begun[i], {facts.decoder_start_token_id.value()})
-                                                 : Search(options_, decoder_.begin(), entering[i])});
+      active_.push_back({entered_++, has_encoder
+                                         ? Search(options_, begun[i], {facts.decoder_start_token_id.value()})
+                                         : Search(options_, decoder_.begin(planned(entering[i])), entering[i])});
+  }
+
+  /// How many tokens a prompt and its continuation may come to.
+  std::int64_t planned(const std::vector<std::int64_t>& prompt) const {
+    const std::int64_t most = static_cast<std::int64_t>(prompt.size()) + options_.max_tokens;
+    return options_.longest > 0 ? std::min(most, options_.longest) : most;
   }
 
   static void heed(const Run& run) {

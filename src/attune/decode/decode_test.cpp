@@ -97,6 +97,33 @@ TEST_P(CausalDecoding, EightTogetherGiveTheBitsOfEachAlone) {
   set_num_threads(threads);
 }
 
+// Scaling that depends on length: a request has one set of frequencies from its first token to its last, so that the
+// queries of late tokens fit the keys of early ones in the cache.
+TEST(RopeScalingByLength, IsThatOfTheWholeRequestAtEachStep) {
+  const Path directory = Path(ATTUNE_GOLDEN_DIR) / "models/llama_linear_rope_old";
+  Json config = read_json(directory / "config.json");
+  config["rope_scaling"] = {{"type", "dynamic"}, {"factor", 2.0}};
+  config["max_position_embeddings"] = 4;
+  WeightSource source{
+      .checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(directory / "model.safetensors")),
+      .initial = {}};
+  const std::unique_ptr<Model> model = build_model(config, "dynamic", std::move(source));
+  const Ids text = {5, 9, 20, 7, 11, 30, 6, 8};
+  Decoder decoder(*model);
+  const std::vector sequence = {decoder.begin(8)}, unplanned = {decoder.begin()};
+  Tensor logits, short_logits;
+  for (std::int64_t id : text) {
+    logits = decoder.step(sequence, {{id}});
+    short_logits = decoder.step(unplanned, {{id}});
+  }
+  EXPECT_EQ(logits.to_vector<float>(), logits_of(*model, text));  // eight tokens, twice as many as the original
+  EXPECT_NE(short_logits.to_vector<float>(), logits_of(*model, text));
+  // The text of a prompt does not depend on what is written beside it, however long.
+  const GenerateOptions options{.max_tokens = 6, .stop_ids = {}, .sampling = {}};
+  const std::vector<Generated> both = generate(*model, {{5, 9}, Ids(40, 7)}, options, {});
+  EXPECT_EQ(both[0].ids, generate(*model, {{5, 9}}, options, {})[0].ids);
+}
+
 TEST_P(CausalDecoding, TextsDoNotDependOnHowManyAreWrittenTogether) {
   auto model = open(GetParam());
   GenerateOptions options{.max_tokens = 30,

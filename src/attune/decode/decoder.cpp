@@ -46,10 +46,10 @@ void check_tokens(const Model& model, const std::vector<std::vector<std::int64_t
 Decoder::Decoder(const Model& model, std::int64_t page_tokens)
     : model_(model), cache_(shape_of(model, page_tokens)), memory_(memory_shape_of(model)) {}
 
-Decoder::Sequence Decoder::begin() {
+Decoder::Sequence Decoder::begin(std::int64_t planned) {
   check(model_.facts().head == HeadKind::causal_lm, "this {} model decodes from what its encoder read: give a source",
         model_.facts().model_type);
-  return {.own = cache_.add()};
+  return {.own = cache_.add(), .planned = planned};
 }
 
 std::vector<Decoder::Sequence> Decoder::begin(const std::vector<std::vector<std::int64_t>>& sources) {
@@ -70,7 +70,7 @@ std::vector<Decoder::Sequence> Decoder::begin(const std::vector<std::vector<std:
 }
 
 Decoder::Sequence Decoder::fork(const Sequence& parent) {
-  Sequence child{.own = cache_.fork(parent.own)};
+  Sequence child{.own = cache_.fork(parent.own), .planned = parent.planned};
   if (parent.memory >= 0) child.memory = memory_.fork(parent.memory);
   return child;
 }
@@ -93,6 +93,7 @@ Tensor Decoder::step(std::span<const Sequence> sequences, const std::vector<std:
     check(!tokens[i].empty(), "decoding: sequence {} gets no token", i);
     batch.handles.push_back(sequences[i].own);
     memory.handles.push_back(sequences[i].memory);
+    batch.planned_lengths.push_back(sequences[i].planned);
     std::int64_t before = cache_.length(sequences[i].own);
     for (std::size_t t = 0; t < tokens[i].size(); ++t) positions.push_back(before + static_cast<std::int64_t>(t));
     last.push_back(batch.offsets.end(static_cast<std::int64_t>(i)) - 1);

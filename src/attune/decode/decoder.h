@@ -15,14 +15,16 @@ class Decoder {
   struct Sequence {
     KeyValueCache::Handle own = -1;
     KeyValueCache::Handle memory = -1;  // of what the encoder read
+    std::int64_t planned = 0;           // Batch::planned_lengths
   };
 
   /// `page_tokens` of the cache: small where sequences fork often, because a fork copies its last page. Throws Error
   /// where the model does not write text. The model must outlive the decoder.
   explicit Decoder(const Model& model, std::int64_t page_tokens = 64);
 
-  /// A sequence without tokens of a causal model.
-  Sequence begin();
+  /// A sequence without tokens of a causal model. `planned`: how many tokens it may come to, for models whose rope
+  /// scaling depends on length; 0: no more than it was first trained with.
+  Sequence begin(std::int64_t planned = 0);
   /// Encodes the sources in one batch, and begins a sequence for each. Throws Error on an empty source.
   std::vector<Sequence> begin(const std::vector<std::vector<std::int64_t>>& sources);
   Sequence fork(const Sequence& parent);

@@ -47,9 +47,15 @@ class Generation {
     while (entered_ < prompts_.size() && static_cast<std::int64_t>(active_.size()) < options_.sequences_together) {
       tokens += static_cast<std::int64_t>(prompts_[entered_].size());
       if (tokens > prefill_tokens && tokens > static_cast<std::int64_t>(prompts_[entered_].size())) return;
-      active_.push_back({static_cast<std::int64_t>(entered_), decoder_.begin(), prompts_[entered_]});
+      active_.push_back({static_cast<std::int64_t>(entered_), decoder_.begin(planned(entered_)), prompts_[entered_]});
       ++entered_;
     }
+  }
+
+  /// How many tokens a prompt and its continuation may come to.
+  std::int64_t planned(std::size_t number) const {
+    const std::int64_t most = static_cast<std::int64_t>(prompts_[number].size()) + options_.max_tokens;
+    return options_.longest > 0 ? std::min(most, options_.longest) : most;
   }
 
   void step() {

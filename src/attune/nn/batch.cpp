@@ -1,11 +1,24 @@
 #include "attune/nn/batch.h"
 
+#include <algorithm>
+
 #include "attune/base/error.h"
 
 namespace attune {
 
 Tensor Batch::dropped(const Tensor& x, double rate, const RandomKey& site) const {
   return dropout && rate > 0 ? attune::dropout(x, rate, site, places) : x;
+}
+
+std::int64_t Batch::planned_length(std::int64_t s) const {
+  if (!planned_lengths.empty()) {
+    check(static_cast<std::int64_t>(planned_lengths.size()) == offsets.count(),
+          "a batch of {} sequences has planned lengths of {}", offsets.count(), planned_lengths.size());
+    return planned_lengths[static_cast<std::size_t>(s)];
+  }
+  if (cache || offsets.length(s) == 0) return 0;
+  const auto all = positions.values<std::int64_t>();
+  return *std::max_element(all.begin() + offsets.begin(s), all.begin() + offsets.end(s)) + 1;
 }
 
 Batch Batch::of(const std::vector<std::vector<std::int64_t>>& sequences, std::int64_t first_example) {

@@ -36,7 +36,15 @@ struct Batch {
   KeyValueCache* cache = nullptr;
   std::vector<KeyValueCache::Handle> handles;
 
+  /// How many tokens each sequence's request may come to, fixed when it started: what rope scaling that depends on
+  /// length goes by. Empty: the sequences are whole.
+  std::vector<std::int64_t> planned_lengths;
+
   std::int64_t tokens() const { return offsets.total(); }
+
+  /// Of sequence s: as planned, or where nothing was, up to its last position; 0 (as in the first training) where it
+  /// goes on from a cache without a plan, or has no token.
+  std::int64_t planned_length(std::int64_t s) const;
 
   /// Dropout in training, keyed by `site` and each token's place; x itself otherwise. x: [tokens, ...]
   Tensor dropped(const Tensor& x, double rate, const RandomKey& site) const;

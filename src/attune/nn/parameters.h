@@ -105,6 +105,7 @@ class Weights {
   /// The file has "scope.name", in any spelling.
   bool in_file(std::string_view name) const { return set_->spelling_in_file(join(name)).has_value(); }
   const std::string& scope() const { return scope_; }
+  DType type() const { return set_->source().type; }  // of all weights
 
  private:
   std::string join(std::string_view name) const {

@@ -4,6 +4,7 @@
 #include "attune/models/architecture.h"
 #include "attune/models/config_values.h"
 #include "attune/nn/embedding.h"
+#include "attune/nn/position/rotary.h"
 
 namespace attune {
 
@@ -95,9 +96,9 @@ class Llama : public Model {
   const ModelFacts& facts() const override { return facts_; }
 
   Tensor forward(const Batch& batch, Observer* observer) const override {
-    Batch turned = batch;
-    turned.rotary = rotary_table(rope_, batch.positions.values<std::int64_t>());
     Tensor x = embed_(batch.ids);  // [tokens, hidden]
+    Batch turned = batch;
+    turned.rotary = to_type(rotary_table(rope_, batch), x.dtype());
     if (observer) observer->hidden_state(Stack::decoder, 0, x);
     x = norm_(run(layers_, x, turned, observer, nullptr, true));
     if (observer) observer->hidden_state(Stack::decoder, static_cast<int>(layers_.size()), x);

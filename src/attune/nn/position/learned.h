@@ -6,18 +6,24 @@
 namespace attune {
 
 /// A vector learned for each place in a sequence (Devlin et al. 2019; Radford et al. 2019). The table bounds the
-/// length.
+/// length; stretched_to() reads between its rows, so that a trained model takes longer sequences (Dosovitskiy et al.
+/// 2021, section 3.2, in one dimension).
 class LearnedPositions {
  public:
   LearnedPositions() = default;
   LearnedPositions(const Weights& w, std::int64_t count, std::int64_t width, double deviation)
       : table_(w, count, width, {}, deviation) {}
 
-  /// Returns [tokens, width]. Throws Error with both numbers where a sequence is longer than the table.
+  /// Sequences of up to `length` tokens: their positions are spread evenly over the table. Throws Error where the table
+  /// is longer.
+  LearnedPositions stretched_to(std::int64_t length) const;
+
+  /// Returns [tokens, width]. Throws Error with both numbers where a sequence is longer than the positions.
   Tensor operator()(const Batch& batch) const;
 
  private:
   Embedding table_;
+  std::int64_t stretched_ = 0;  // 0: as long as the table
 };
 
 }  // namespace attune

@@ -1,59 +1,77 @@
 #include "attune/nn/position/rotary.h"
 
 #include <cmath>
-#include <numbers>
 
-#include "attune/base/error.h"
+#include "attune/nn/position/positions.h"
 
 namespace attune {
 
 namespace {
 
-/// Llama 3.1's rule for one frequency.
-double llama3(const RopeConfig& c, double frequency) {
-  const double turns = c.original_positions * frequency / (2 * std::numbers::pi);
-  if (turns < c.low_frequency_factor) return frequency / c.factor;
-  if (turns > c.high_frequency_factor) return frequency;
-  const double kept = (turns - c.low_frequency_factor) / (c.high_frequency_factor - c.low_frequency_factor);
-  return (1 - kept) * frequency / c.factor + kept * frequency;
+/// Angles of consecutive rows of a table.
+struct RowWriter {
+  float *cos, *sin;
+
+  void write(std::span<const std::int64_t> positions, const std::vector<float>& frequencies, double magnitude) {
+    for (std::int64_t position : positions) {
+      for (float frequency : frequencies) {
+        const auto angle = static_cast<double>(static_cast<float>(position) * frequency);
+        *cos++ = static_cast<float>(std::cos(angle) * magnitude);
+        *sin++ = static_cast<float>(std::sin(angle) * magnitude);
+      }
+    }
+  }
+};
+
+RotaryTable empty_table(const RopeConfig& config, std::int64_t tokens) {
+  const Shape shape{tokens, config.rotary_dims / 2};
+  return {Tensor::empty(shape), Tensor::empty(shape), config.pairing};
 }
+
+const RegisterPositions registered({
+    .name = "rotary",
+    .paper = "Su et al. 2021, RoFormer: enhanced Transformer with rotary position embedding",
+    .build = [](const ConfigReader& config, const PositionUse& use, const Weights& w) -> PositionParts {
+      RopeConfig rope = read_rope(config, use.sizes.head_dim, use.longest > 0 ? use.longest : 2048);
+      if (config.choice_or("pairing", "half_split", {"half_split", "interleaved"}) == "interleaved")
+        rope.pairing = RotaryPairing::interleaved;
+      inverse_frequencies(rope);  // what is out of range is an Error now
+      return {
+          .rotary = [rope, type = w.type()](const Batch& batch) { return to_type(rotary_table(rope, batch), type); }};
+    },
+});
 
 }  // namespace
 
-std::vector<float> inverse_frequencies(const RopeConfig& c) {
-  check(c.rotary_dims > 0 && c.rotary_dims % 2 == 0,
-        "rotary positions: {} values turn: expected an even number above 0", c.rotary_dims);
-  check(c.theta > 0, "rotary positions: theta is {}: expected a number above 0", c.theta);
-  check(c.factor > 0, "rotary positions: the scaling factor is {}: expected a number above 0", c.factor);
-  if (c.scaling == RopeConfig::Scaling::llama3)
-    check(c.original_positions > 0 && 0 < c.low_frequency_factor && c.low_frequency_factor < c.high_frequency_factor,
-          "rotary positions: llama3 scaling needs 0 < low_freq_factor < high_freq_factor and original positions, got "
-          "{}, {} and {}",
-          c.low_frequency_factor, c.high_frequency_factor, c.original_positions);
-  std::vector<float> frequencies;
-  for (std::int64_t i = 0; i < c.rotary_dims; i += 2) {
-    double frequency = std::pow(c.theta, -static_cast<double>(i) / static_cast<double>(c.rotary_dims));
-    if (c.scaling == RopeConfig::Scaling::linear) frequency /= c.factor;
-    if (c.scaling == RopeConfig::Scaling::llama3) frequency = llama3(c, frequency);
-    frequencies.push_back(static_cast<float>(frequency));
-  }
-  return frequencies;
+std::vector<float> inverse_frequencies(const RopeConfig& c, std::int64_t length) {
+  const std::vector<double> exact = scaled_frequencies(c.scaling, c.theta, c.rotary_dims, length);
+  return {exact.begin(), exact.end()};
 }
 
-RotaryTable rotary_table(const RopeConfig& config, std::span<const std::int64_t> positions) {
-  const std::vector<float> frequencies = inverse_frequencies(config);
-  const Shape shape{static_cast<std::int64_t>(positions.size()), static_cast<std::int64_t>(frequencies.size())};
-  RotaryTable table{Tensor::empty(shape), Tensor::empty(shape), config.pairing};
-  float* cos = table.cos.mutable_data<float>();
-  float* sin = table.sin.mutable_data<float>();
-  for (std::int64_t position : positions) {
-    for (float frequency : frequencies) {
-      const float angle = static_cast<float>(position) * frequency;
-      *cos++ = static_cast<float>(std::cos(static_cast<double>(angle)));
-      *sin++ = static_cast<float>(std::sin(static_cast<double>(angle)));
-    }
+RotaryTable rotary_table(const RopeConfig& config, std::span<const std::int64_t> positions, std::int64_t length) {
+  const std::vector<float> frequencies = inverse_frequencies(config, length);
+  RotaryTable table = empty_table(config, static_cast<std::int64_t>(positions.size()));
+  RowWriter rows{table.cos.mutable_data<float>(), table.sin.mutable_data<float>()};
+  rows.write(positions, frequencies, config.scaling.magnitude);
+  return table;
+}
+
+RotaryTable rotary_table(const RopeConfig& config, const Batch& batch) {
+  const auto positions = batch.positions.values<std::int64_t>();
+  if (!config.scaling.depends_on_length()) return rotary_table(config, positions);
+  RotaryTable table = empty_table(config, batch.tokens());
+  RowWriter rows{table.cos.mutable_data<float>(), table.sin.mutable_data<float>()};
+  for (std::int64_t s = 0; s < batch.offsets.count(); ++s) {
+    const auto own = positions.subspan(static_cast<std::size_t>(batch.offsets.begin(s)),
+                                       static_cast<std::size_t>(batch.offsets.length(s)));
+    rows.write(own, inverse_frequencies(config, batch.planned_length(s)), config.scaling.magnitude);
   }
   return table;
+}
+
+RotaryTable to_type(const RotaryTable& table, DType type) {
+  if (table.cos.dtype() == type) return table;
+  return {table.cos.to(type), table.sin.to(type), table.pairing};
 }
 
 }  // namespace attune

@@ -4,33 +4,40 @@
 #include <span>
 #include <vector>
 
+#include "attune/base/config_reader.h"
+#include "attune/nn/batch.h"
+#include "attune/nn/position/rope_scaling.h"
 #include "attune/ops/rotary.h"
 
 namespace attune {
 
 /// Rotary position embedding as a model's config describes it (Su et al. 2021, "RoFormer", section 3.2.2).
 struct RopeConfig {
-  enum class Scaling { none, linear, llama3 };
-
   double theta = 10000;          // base of the frequencies
   std::int64_t rotary_dims = 0;  // values of a head that turn: head_dim, or its partial_rotary_factor; even
   RotaryPairing pairing = RotaryPairing::half_split;
-
-  Scaling scaling = Scaling::none;
-  double factor = 1;  // linear (Chen et al. 2023, "Position interpolation") and llama3: frequencies are divided by it
-  // llama3 only (Llama 3.1's config): frequencies with fewer than low_frequency_factor turns in original_positions are
-  // divided, those with more than high_frequency_factor are left, and those between are blended.
-  double low_frequency_factor = 1;
-  double high_frequency_factor = 4;
-  double original_positions = 8192;
+  RopeScaling scaling = {};
 };
 
-/// Angle per position of each pair, [rotary_dims / 2], rounded to f32 as published implementations keep it.
-/// Throws Error where a value is out of range.
-std::vector<float> inverse_frequencies(const RopeConfig& config);
+/// Rotary positions in either spelling: `rope_theta` with `rope_scaling` (transformers 4), or `rope_parameters` (5).
+/// `longest`: the architecture's max_position_embeddings where the config gives none.
+RopeConfig read_rope(const ConfigReader& config, std::int64_t head_dim, std::int64_t longest = 2048);
 
-/// Cosines and sines for tokens at the given positions, f32. The angle is the product rounded to f32, which is what
-/// published models were trained with; at position 100,000 an exact one would differ by up to 0.004.
-RotaryTable rotary_table(const RopeConfig& config, std::span<const std::int64_t> positions);
+/// Angle per position of each pair, [rotary_dims / 2], rounded to f32 as published implementations keep it. `length`:
+/// how many tokens the request may come to; of meaning only where scaling.depends_on_length(). Throws Error where a
+/// value is out of range.
+std::vector<float> inverse_frequencies(const RopeConfig& config, std::int64_t length = 0);
+
+/// Cosines and sines for tokens at the given positions of a request of `length` tokens, f32. The angle is the product
+/// rounded to f32, which is what published models were trained with; at position 100,000 an exact one would differ by
+/// up to 0.004.
+RotaryTable rotary_table(const RopeConfig& config, std::span<const std::int64_t> positions, std::int64_t length = 0);
+
+/// For a batch's tokens. Scaling that depends on length is fixed for each sequence by Batch::planned_lengths, whatever
+/// else is in the batch, so that keys in a cache and the queries that look at them turn by the same frequencies.
+RotaryTable rotary_table(const RopeConfig& config, const Batch& batch);
+
+/// The same in another type, for models that run in f64.
+RotaryTable to_type(const RotaryTable& table, DType type);
 
 }  // namespace attune

@@ -21,7 +21,8 @@ TEST(RopeConfig, FrequenciesFallFromOneGeometrically) {
 
 TEST(RopeConfig, LinearScalingDividesThem) {
   expect_near_relative(
-      inverse_frequencies({.theta = 10000, .rotary_dims = 8, .scaling = RopeConfig::Scaling::linear, .factor = 4}),
+      inverse_frequencies(
+          {.theta = 10000, .rotary_dims = 8, .scaling = {.kind = RopeScaling::Kind::linear, .factor = 4}}),
       {0.25, 0.025, 0.0025, 0.00025}, 1e-7);
 }
 
@@ -30,11 +31,11 @@ TEST(RopeConfig, LinearScalingDividesThem) {
 TEST(RopeConfig, Llama3ScalingGivesThePublishedFrequencies) {
   const RopeConfig config = {.theta = 500000,
                              .rotary_dims = 16,
-                             .scaling = RopeConfig::Scaling::llama3,
-                             .factor = 8,
-                             .low_frequency_factor = 1,
-                             .high_frequency_factor = 4,
-                             .original_positions = 256};
+                             .scaling = {.kind = RopeScaling::Kind::llama3,
+                                         .factor = 8,
+                                         .original_positions = 256,
+                                         .low_frequency_factor = 1,
+                                         .high_frequency_factor = 4}};
   expect_near_relative(inverse_frequencies(config),
                        {1.0, 0x1.8d2760p-3, 0x1.595116p-7, 0x1.ddee9ep-11, 0x1.72ba42p-13, 0x1.1f91f0p-15,
                         0x1.be2188p-18, 0x1.5a0f4ep-20},
@@ -52,9 +53,9 @@ TEST(RopeConfig, ImpossibleValuesAreNamed) {
   EXPECT_THROW(inverse_frequencies({.rotary_dims = 7}), Error);
   EXPECT_THROW(inverse_frequencies({.rotary_dims = 0}), Error);
   EXPECT_THROW(inverse_frequencies({.theta = 0, .rotary_dims = 8}), Error);
-  EXPECT_THROW(
-      inverse_frequencies({.rotary_dims = 8, .scaling = RopeConfig::Scaling::llama3, .low_frequency_factor = 4}),
-      Error);
+  EXPECT_THROW(inverse_frequencies(
+                   {.rotary_dims = 8, .scaling = {.kind = RopeScaling::Kind::llama3, .low_frequency_factor = 4}}),
+               Error);
 }
 
 // The property that gives the method its name (RoFormer, equation 11).

@@ -2,9 +2,25 @@
 
 #include <algorithm>
 
+#include "attune/nn/position/positions.h"
 #include "attune/ops/view.h"
 
 namespace attune {
+
+namespace {
+
+const RegisterPositions registered({
+    .name = "sinusoidal",
+    .paper = "Vaswani et al. 2017, Attention is all you need (section 3.5)",
+    .build = [](const ConfigReader& config, const PositionUse& use, const Weights& w) -> PositionParts {
+      const bool halves = config.choice_or("layout", "interleaved", {"interleaved", "halves"}) == "halves";
+      const SinusoidalPositions positions(use.longest, use.hidden_size,
+                                          halves ? SinusoidalLayout::halves : SinusoidalLayout::interleaved);
+      return {.added = [positions, type = w.type()](const Batch& batch) { return positions(batch).to(type); }};
+    },
+});
+
+}  // namespace
 
 Tensor SinusoidalPositions::operator()(const Batch& batch) const {
   std::int64_t longest = 0;
