@@ -6,8 +6,8 @@
 
 namespace attune {
 
-/// Functions of one value between two linear layers (ops/activation.h has their formulas and names).
-enum class Activation : std::uint8_t { relu, gelu, gelu_tanh, silu, tanh, sigmoid };
+/// Functions of one value (ops/activation.h has their formulas and names).
+enum class Activation : std::uint8_t { relu, gelu, gelu_tanh, silu, tanh, sigmoid, log_sigmoid, elu_plus_one };
 
 namespace kernels {
 

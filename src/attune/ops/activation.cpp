@@ -19,11 +19,17 @@ struct Name {
 
 /// The first name of each kind is the one that is written.
 constexpr std::array names{
-    Name{"relu", Activation::relu},           Name{"gelu", Activation::gelu},
-    Name{"gelu_new", Activation::gelu_tanh},  Name{"gelu_pytorch_tanh", Activation::gelu_tanh},
-    Name{"gelu_fast", Activation::gelu_tanh}, Name{"silu", Activation::silu},
-    Name{"swish", Activation::silu},          Name{"tanh", Activation::tanh},
+    Name{"relu", Activation::relu},
+    Name{"gelu", Activation::gelu},
+    Name{"gelu_new", Activation::gelu_tanh},
+    Name{"gelu_pytorch_tanh", Activation::gelu_tanh},
+    Name{"gelu_fast", Activation::gelu_tanh},
+    Name{"silu", Activation::silu},
+    Name{"swish", Activation::silu},
+    Name{"tanh", Activation::tanh},
     Name{"sigmoid", Activation::sigmoid},
+    Name{"log_sigmoid", Activation::log_sigmoid},
+    Name{"elu_plus_one", Activation::elu_plus_one},
 };
 
 }  // namespace

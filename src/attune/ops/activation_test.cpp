@@ -12,8 +12,9 @@ namespace {
 
 using namespace conformance;
 
-constexpr Activation all_kinds[] = {Activation::relu, Activation::gelu, Activation::gelu_tanh,
-                                    Activation::silu, Activation::tanh, Activation::sigmoid};
+constexpr Activation all_kinds[] = {Activation::relu,        Activation::gelu,        Activation::gelu_tanh,
+                                    Activation::silu,        Activation::tanh,        Activation::sigmoid,
+                                    Activation::log_sigmoid, Activation::elu_plus_one};
 
 // Gradients have a wider tolerance than values: 1 - tanh^2, and the slopes near gelu's and silu's minimum, are
 // differences of numbers that were rounded, here held against the largest value of one row.
@@ -62,6 +63,18 @@ TEST(Activation, ItsInputIsNotOverwrittenWhileSomeoneHoldsIt) {
   Tensor middle = scale(x, 2.0), kept = middle.clone();
   backward(sum(activation(middle, Activation::gelu)));
   EXPECT_TRUE(same_bits(middle, kept));
+}
+
+TEST(Activation, LogSigmoidAndEluPlusOneKeepTheirPrecisionFarOut) {
+  const Tensor x = Tensor::from<float>({4}, std::vector<float>{-1000, -20, 20, 1000});
+  const Tensor log = activation(x, Activation::log_sigmoid), elu = activation(x, Activation::elu_plus_one);
+  EXPECT_EQ(log.values<float>()[0], -1000);
+  EXPECT_EQ(log.values<float>()[1], -20);
+  EXPECT_NEAR(log.values<float>()[2], -std::exp(-20.0), 1e-15);
+  EXPECT_EQ(log.values<float>()[3], 0);
+  EXPECT_EQ(elu.values<float>()[0], 0);
+  EXPECT_NEAR(elu.values<float>()[1], std::exp(-20.0), 1e-15);
+  EXPECT_EQ(elu.values<float>()[3], 1001);
 }
 
 TEST(Activation, NaNGoesOn) {

@@ -74,6 +74,28 @@ struct Sigmoid {
   }
 };
 
+/// min(x, 0) - log(1 + exp(-|x|)): no large number is left over from a difference.
+struct LogSigmoid {
+  static HWY_INLINE V value(V x, V& slope) {
+    const F32 d;
+    const V one = hn::Set(d, 1.0f), e = math::exp_nonpositive(d, hn::Neg(hn::Abs(x)));
+    const auto negative = hn::Lt(x, hn::Zero(d));
+    slope = hn::Div(hn::IfThenElse(negative, one, e), hn::Add(one, e));  // sigmoid(-x)
+    return hn::Sub(hn::IfThenElseZero(negative, x), math::log_one_plus(d, e));
+  }
+};
+
+struct EluPlusOne {
+  static HWY_INLINE V value(V x, V& slope) {
+    const F32 d;
+    const V one = hn::Set(d, 1.0f);
+    const auto positive = hn::Gt(x, hn::Zero(d));
+    const V e = math::exp_nonpositive(d, hn::IfThenZeroElse(positive, x));
+    slope = hn::IfThenElse(positive, one, e);
+    return hn::IfThenElse(positive, hn::Add(x, one), e);
+  }
+};
+
 /// Calls work(f) with the struct of `kind`.
 template <class Work>
 HWY_INLINE void with_function(Activation kind, const Work& work) {
@@ -90,6 +112,10 @@ HWY_INLINE void with_function(Activation kind, const Work& work) {
       return work(Tanh());
     case Activation::sigmoid:
       return work(Sigmoid());
+    case Activation::log_sigmoid:
+      return work(LogSigmoid());
+    case Activation::elu_plus_one:
+      return work(EluPlusOne());
   }
 }
 

@@ -39,6 +39,13 @@ std::vector<float> sigmoid(const std::vector<float>& x) {
       static_cast<std::int64_t>(x.size()), y.data(), [](auto v) HWY_ATTR { return math::sigmoid(F32(), v); }, x.data());
   return y;
 }
+std::vector<float> log_one_plus(const std::vector<float>& x) {
+  std::vector<float> y(x.size());
+  map(
+      static_cast<std::int64_t>(x.size()), y.data(), [](auto v) HWY_ATTR { return math::log_one_plus(F32(), v); },
+      x.data());
+  return y;
+}
 std::vector<float> tanh(const std::vector<float>& x) {
   std::vector<float> y(x.size());
   map(
@@ -85,6 +92,7 @@ namespace attune::kernels {
 HWY_EXPORT(exp);
 HWY_EXPORT(exp_nonpositive);
 HWY_EXPORT(sigmoid);
+HWY_EXPORT(log_one_plus);
 HWY_EXPORT(tanh);
 HWY_EXPORT(normal_cdf);
 HWY_EXPORT(normal_density);
@@ -141,6 +149,11 @@ TEST(VectorMath, ErrorsAreWithinWhatIsPromised) {
     x = places(-87.3, 0);
     expect_close(
         x, HWY_DYNAMIC_DISPATCH(exp_nonpositive)(x), [](double v) { return std::exp(v); }, slack * 1.2e-7);
+    for (double most : {1.0, 1e-3, 1e-20}) {
+      x = places(0, most);
+      expect_close(
+          x, HWY_DYNAMIC_DISPATCH(log_one_plus)(x), [](double v) { return std::log1p(v); }, slack * 2e-7);
+    }
     for (double range : {87.0, 8.0, 0.1}) {
       x = places(-range, range);
       expect_close(
@@ -182,6 +195,7 @@ TEST(VectorMath, NaNIsNotSwallowed) {
     EXPECT_TRUE(std::isnan(HWY_DYNAMIC_DISPATCH(exp)(x)[0]));
     EXPECT_TRUE(std::isnan(HWY_DYNAMIC_DISPATCH(exp_nonpositive)(x)[0]));
     EXPECT_TRUE(std::isnan(HWY_DYNAMIC_DISPATCH(sigmoid)(x)[0]));
+    EXPECT_TRUE(std::isnan(HWY_DYNAMIC_DISPATCH(log_one_plus)(x)[0]));
     EXPECT_TRUE(std::isnan(HWY_DYNAMIC_DISPATCH(tanh)(x)[0]));
     EXPECT_TRUE(std::isnan(HWY_DYNAMIC_DISPATCH(normal_cdf)(x)[0]));
   });

@@ -1,5 +1,6 @@
 #include "attune/kernels/reference/activation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -39,6 +40,10 @@ ValueAndSlope evaluate(double x, Activation kind) {
       double s = sigmoid(x);
       return {s, s * (1 - s)};
     }
+    case Activation::log_sigmoid:
+      return {std::min(x, 0.0) - std::log1p(std::exp(-std::abs(x))), sigmoid(-x)};
+    case Activation::elu_plus_one:
+      return x > 0 ? ValueAndSlope{x + 1, 1} : ValueAndSlope{std::exp(x), std::exp(x)};
   }
   return {0, 0};
 }
