@@ -6,7 +6,8 @@ measured get a process of their own, and their memory is what one call adds to w
 attention.py --check compares the peers with one another on small sizes.
 
 sdpa        scaled_dot_product_attention, batch 1: causal or without mask. Windows and Longformer's pattern: a boolean mask, made before.
-            Score changes: the bias is made of its table each time, as models do, and given as a mask of floats.
+            Score changes: the bias is given as a mask of floats. T5's and DeBERTa's are made of their tables in each call (a T5
+            shares its one among its layers), ALiBi's by the first.
 padded      ragged sequences: padded to the longest, SDPA with a boolean mask
 nested      ragged sequences: nested tensors (jagged) and SDPA
 longformer  transformers' LongformerSelfAttention, its projections replaced by what they give
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 
 SIDE = {"window": (128, 0), "longformer": (256, 16)}  # keys on each side, global tokens
 PEERS = {
@@ -254,6 +256,7 @@ def run_case(peer, case, threads):
 
 
 def run_all(peer, path, threads):
+    warnings.simplefilter("ignore")  # nested tensors call themselves a prototype
     cases = [case for case in map(json.loads, open(path)) if PEERS[peer](case) and not too_long(case)]
     for count in map(int, threads):
         for case in cases:
