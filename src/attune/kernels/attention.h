@@ -52,13 +52,14 @@ enum class ScoreTermKind { distance, pair, query, key };
 ///   distance: [heads, columns]             a number for each distance
 ///   pair:     [heads, queries, keys]       a number for each query position and key, the same for all sequences
 ///   query:    [q_tokens, heads, columns]   a query's number for each bucket of distances
-///   key:      [k_tokens, heads, columns]   a key's number for each bucket of distances
-/// Columns reach to the end of the last block of 64 keys.
+///   key:      [heads, columns, k_tokens]   a key's number for each bucket of distances
+/// Distances reach to the end of the last block of 64 keys.
 template <class T>
 struct ScoreTerm {
   ScoreTermKind kind;
   const T* values;
-  std::int64_t head_stride, row_stride;  // row: query position, row of q, or row of k
+  std::int64_t head_stride, row_stride;  // row: query position, row of q, or column
+  std::int64_t columns;
   const std::int32_t* buckets = nullptr;
   std::int64_t smallest = 0;
 
@@ -76,7 +77,7 @@ struct ScoreTerm {
       case ScoreTermKind::query:
         return of_head + p.query_row * row_stride + column(p.key - p.query);
       default:
-        return of_head + p.key_row * row_stride + column(p.key - p.query);
+        return of_head + column(p.key - p.query) * row_stride + p.key_row;
     }
   }
 };

@@ -45,7 +45,8 @@ ScoreChanges relative(ScoreTermKind kind, const char* change, const Tensor& tabl
             check(x.dim(1) == s.q.dim(1), "attention scores, {}: {} key heads for {} query heads: expected as many",
                   change, x.dim(1), s.q.dim(1));
             const Tensor by_head = table.rank() == 3 ? table : reshape(table, {table.dim(0), 1, table.dim(1)});
-            return {kind, head_products(x, by_head, s.scale), buckets_of(s, bucket_of, table.dim(0))};
+            const auto layout = kind == ScoreTermKind::query ? ProductLayout::tokens_first : ProductLayout::heads_first;
+            return {kind, head_products(x, by_head, s.scale, layout), buckets_of(s, bucket_of, table.dim(0))};
           }}};
 }
 

@@ -70,12 +70,13 @@ void AttentionSetting::add_terms(std::string_view operation, const AttentionRule
 template <class T>
 kernels::AttentionProblem<T> AttentionSetting::problem(std::vector<kernels::ScoreTerm<T>>& terms) const {
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
-    const Tensor& values = learned_[i];  // [heads, columns], [heads, queries, keys] or [tokens, heads, columns]
-    const bool by_row = kinds_[i] == kernels::ScoreTermKind::query || kinds_[i] == kernels::ScoreTermKind::key;
+    const Tensor& values = learned_[i];  // [heads, ...], or for a query's numbers [q_tokens, heads, columns]
+    const bool rows_first = kinds_[i] == kernels::ScoreTermKind::query;
     terms.push_back({.kind = kinds_[i],
                      .values = values.data<T>(),
-                     .head_stride = values.stride(by_row ? 1 : 0),
-                     .row_stride = kinds_[i] == kernels::ScoreTermKind::distance ? 0 : values.stride(by_row ? 0 : 1),
+                     .head_stride = values.stride(rows_first ? 1 : 0),
+                     .row_stride = values.stride(rows_first ? 0 : 1),
+                     .columns = values.dim(kinds_[i] == kernels::ScoreTermKind::key ? 1 : -1),
                      .buckets = buckets_[i].empty() ? nullptr : buckets_[i].data(),
                      .smallest = smallest_});
   }

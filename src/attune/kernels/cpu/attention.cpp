@@ -80,6 +80,7 @@ struct Attending {
   std::int64_t group, rows, width, value_width;  // value_width: padded
   float *queries, *keys, *values, *scores, *weighted, *sums, *largest, *multipliers;
   std::uint64_t* bits;  // [queries]: what each sees of the block
+  KeyNumbers key_numbers;
 
   Attending(const Problem& problem, const AttentionWork& piece, Scratch& scratch)
       : p(problem),
@@ -87,7 +88,8 @@ struct Attending {
         group(p.group()),
         rows(piece.queries * group),
         width(p.q.width),
-        value_width(padded(p.v.width)) {
+        value_width(padded(p.v.width)),
+        key_numbers(problem, scratch) {
     queries = scratch.take(rows * width);
     keys = scratch.take(width * key_block);
     values = scratch.take(key_block * value_width);
@@ -109,7 +111,7 @@ struct Attending {
   std::int64_t head(std::int64_t row) const { return work.kv_head * group + row % group; }
   std::uint64_t seen(std::int64_t row) const { return bits[row / group]; }
   ScoreRow score_row(std::int64_t row, std::int64_t block) const {
-    return {p, work.sequence, query(row), head(row), block};
+    return {p, work.sequence, query(row), head(row), block, key_numbers};
   }
   QuerySpan span() const { return p.span(work.sequence, work.first, work.queries); }
   /// Whether any query sees a key of the block; then what each of them sees.
@@ -122,6 +124,12 @@ struct Attending {
     return cover;
   }
 };
+
+static void load_key_numbers(const Attending& a, std::int64_t block, std::int64_t count) {
+  if (a.p.terms.empty()) return;
+  const std::int64_t first = a.p.position(a.work.sequence, a.work.first);
+  a.key_numbers.load(a.work.sequence, a.work.kv_head, {block, block + count}, first, first + a.work.queries - 1);
+}
 
 static void pack_block(const Attending& a, std::int64_t block, std::int64_t count) {
   const float* rows[key_block] = {};
@@ -214,6 +222,7 @@ void attend(const Problem& p, const AttentionWork& work, const HeadRows<float>& 
     const Cover cover = a.look_at(block, count_at(block));
     if (cover == Cover::none) continue;
     pack_block(a, block, count_at(block));
+    load_key_numbers(a, block, count_at(block));
     if (const std::int64_t next = block + key_block;
         reads_once && next < reach.end && p.mask.cover(a.span(), {next, next + count_at(next)}) != Cover::none)
       ask_for_block(p, work, next, count_at(next));
@@ -237,6 +246,7 @@ void attend_weights(const Problem& p, const AttentionWork& work, const WeightRow
     const float* rows[key_block];
     block_rows<false>(p, work, block, count, rows);
     pack_transposed(rows, padded(count), a.width, a.keys);
+    load_key_numbers(a, block, count);
     multiply({a.queries, a.width, 1, a.keys, key_block, scores + block, length, a.width, true}, a.rows, padded(count));
     for (std::int64_t row = 0; row < a.rows; ++row) {
       float* s = scores + row * length + block;

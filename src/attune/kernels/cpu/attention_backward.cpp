@@ -36,6 +36,7 @@ struct Retracing {
   float *weights, *dscores;     // [query_block, key_block]
   float *multipliers, *slopes;  // [key_block]: a row's
   std::uint64_t* bits;          // [query_block]: what each query sees of the block
+  KeyNumbers key_numbers, dkey_numbers;
 
   Retracing(const Problem& problem, const AttentionForward<float>& forward, const AttentionWork& piece,
             Scratch& scratch)
@@ -45,7 +46,9 @@ struct Retracing {
         group(p.group()),
         rows(piece.queries * group),
         width(padded(p.q.width)),
-        value_width(padded(p.v.width)) {
+        value_width(padded(p.v.width)),
+        key_numbers(problem, scratch),
+        dkey_numbers(problem, scratch) {
     queries = scratch.take(rows * width), dy = scratch.take(rows * value_width), dqueries = scratch.take(rows * width);
     largest = scratch.take(rows), inverse = scratch.take(rows), mean = scratch.take(rows);
     keys = scratch.take(key_block * width), keys_across = scratch.take(key_block * width);
@@ -100,10 +103,6 @@ static HWY_NOINLINE void add_term_gradient(const ScoreRow& row, const ScoreTerm<
     return;
   }
   const std::int32_t* buckets = row.buckets(term);
-  if (term.kind == ScoreTermKind::key) {
-    for (std::int64_t j = seen.first; j < last; ++j) sums[j * term.row_stride + buckets[j]] += dscores[j];
-    return;
-  }
   std::int64_t j = seen.begin;
   for (; j + lanes <= last; j += lanes) {
     const Vector d = hn::Load(floats, dscores + j);
@@ -126,12 +125,26 @@ static HWY_NOINLINE void add_term_gradient(const ScoreRow& row, const ScoreTerm<
   for (; j < last; ++j) sums[buckets[j]] += dscores[j];
 }
 
+/// The same for the numbers that keys bring: sums [columns, key_block].
+static HWY_NOINLINE void add_key_gradient(const ScoreRow& row, const ScoreTerm<float>& term, const SeenKeys& seen,
+                                          const float* HWY_RESTRICT dscores, float* HWY_RESTRICT sums) {
+  const std::int32_t* buckets = row.buckets(term);
+  for (std::int64_t j = seen.begin; j < seen.end; j += lanes) {
+    if (run_of(hn::LoadU(Integers(), buckets + j)) == BucketRun::equal) {
+      float* to = sums + buckets[j] * key_block + j;
+      hn::Store(hn::Add(hn::Load(floats, to), hn::Load(floats, dscores + j)), floats, to);
+    } else {
+      for (std::int64_t i = j; i < j + lanes; ++i) sums[buckets[i] * key_block + i] += dscores[i];
+    }
+  }
+}
+
 /// In: scaled products and dL/dweight of one row. Out: its weights (after dropout) and dL/d(scale q k); 0 where hidden.
 static void retrace_row(const Retracing& r, const AttentionGradients<float>& g, std::int64_t row, std::int64_t block,
                         std::int64_t place, const SeenKeys& seen) {
   float* HWY_RESTRICT weights = r.weights + place * key_block;
   float* HWY_RESTRICT dscores = r.dscores + place * key_block;
-  const ScoreRow score_row = {r.p, r.work.sequence, row % r.work.queries, r.head(row), block};
+  const ScoreRow score_row = {r.p, r.work.sequence, row % r.work.queries, r.head(row), block, r.key_numbers};
   finish_scores(score_row, seen, weights, r.slopes);
   const bool drop = r.p.dropout.rate > 0;
   if (drop)
@@ -152,7 +165,10 @@ static void retrace_row(const Retracing& r, const AttentionGradients<float>& g, 
     hn::Store(hn::IfThenElseZero(sees, hn::Mul(weight, hn::Sub(dweight, mean))), floats, dscores + j);
   }
   for (std::size_t n = 0; n < g.terms.size(); ++n)
-    if (g.terms[n]) add_term_gradient(score_row, r.p.terms[n], seen, dscores, g.terms[n]);
+    if (float* keys = r.dkey_numbers.of_term(n); g.terms[n] && keys)
+      add_key_gradient(score_row, r.p.terms[n], seen, dscores, keys);
+    else if (g.terms[n])
+      add_term_gradient(score_row, r.p.terms[n], seen, dscores, g.terms[n]);
   if (r.p.cap != 0)
     for (std::int64_t j = seen.begin; j < seen.end; j += lanes)
       hn::Store(hn::Mul(hn::Load(floats, dscores + j), hn::Load(floats, r.slopes + j)), floats, dscores + j);
@@ -198,6 +214,27 @@ static void retrace_sinks(const Retracing& r, float* dsinks) {
   }
 }
 
+/// Keys bring numbers only where each query head has keys of its own: the group is one head.
+static void load_key_numbers(const Retracing& r, std::int64_t block, std::int64_t count) {
+  for (std::size_t n = 0; n < r.p.terms.size(); ++n)
+    if (float* sums = r.dkey_numbers.of_term(n)) std::fill_n(sums, r.p.terms[n].columns * key_block, 0.0f);
+  if (r.p.terms.empty() || r.work.queries == 0) return;
+  const std::int64_t first = r.p.position(r.work.sequence, 0);
+  r.key_numbers.load(r.work.sequence, r.work.kv_head, {block, block + count}, first, first + r.work.queries - 1);
+}
+
+static void store_key_gradients(const Retracing& r, const AttentionGradients<float>& g, std::int64_t block,
+                                std::int64_t count) {
+  for (std::size_t n = 0; n < g.terms.size(); ++n) {
+    const float* sums = r.dkey_numbers.of_term(n);
+    if (!sums || !g.terms[n]) continue;
+    const ScoreTerm<float>& term = r.p.terms[n];
+    float* to = g.terms[n] + term.head_stride * r.work.kv_head + r.p.key_row(r.work.sequence, block);
+    for (std::int64_t c = 0; c < term.columns; ++c)
+      for (std::int64_t j = 0; j < count; ++j) to[c * term.row_stride + j] += sums[c * key_block + j];
+  }
+}
+
 void retrace(const Problem& p, const AttentionForward<float>& f, const AttentionWork& work,
              const AttentionGradients<float>& gradients) {
   Scratch scratch;
@@ -206,9 +243,11 @@ void retrace(const Problem& p, const AttentionForward<float>& f, const Attention
   for (std::int64_t block = 0; block < p.keys(work.sequence); block += key_block) {
     const std::int64_t count = std::min(key_block, p.keys(work.sequence) - block);
     pack_block(r, block, count);
+    load_key_numbers(r, block, count);
     for (std::int64_t head = 0; head < r.group; ++head)
       for (std::int64_t i = 0; i < work.queries; i += query_block)
         retrace_block(r, gradients, block, count, head * work.queries + i, std::min(query_block, work.queries - i));
+    store_key_gradients(r, gradients, block, count);
     for (std::int64_t j = 0; j < count; ++j) {
       const std::int64_t token = p.key_row(work.sequence, block + j);
       // The queries were packed times scale log2 e; dL/dk wants them times scale.

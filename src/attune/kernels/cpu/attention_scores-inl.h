@@ -7,14 +7,19 @@
 #define ATTUNE_KERNELS_CPU_ATTENTION_SCORES_INL_H_
 #endif
 
+#include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "attune/kernels/cpu/attention-inl.h"
 #include "attune/kernels/cpu/math-inl.h"
+#include "attune/kernels/cpu/scratch.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attune::kernels {
 namespace HWY_NAMESPACE {
+
+static_assert(key_block == 64, "columns of KeyNumbers are found by a shift of 6");
 
 constexpr float log2_e = 1.4426950408889634f;
 
@@ -42,10 +47,38 @@ HWY_INLINE bool sees_whole(std::uint64_t bits, const SeenKeys& keys) {
   return (bits & asked) == asked;
 }
 
+/// The numbers that keys bring with them (ScoreTermKind::key), of one head and one block of keys: [columns, key_block]
+/// a term, so that the keys' numbers for one bucket lie side by side and all lie near each other.
+class KeyNumbers {
+ public:
+  KeyNumbers(const Problem& problem, Scratch& scratch) : p_(problem), blocks_(problem.terms.size()) {
+    for (std::size_t n = 0; n < blocks_.size(); ++n)
+      if (p_.terms[n].kind == ScoreTermKind::key) blocks_[n] = scratch.take(p_.terms[n].columns * key_block);
+  }
+  float* of_term(std::size_t n) const { return blocks_[n]; }
+  /// Takes over the block for queries at positions [first, last].
+  void load(std::int64_t sequence, std::int64_t head, KeySpan keys, std::int64_t first, std::int64_t last) const {
+    for (std::size_t n = 0; n < blocks_.size(); ++n) {
+      if (!blocks_[n]) continue;
+      const ScoreTerm<float>& term = p_.terms[n];
+      const std::int32_t* buckets = term.buckets - term.smallest;
+      const auto [low, high] = std::minmax_element(buckets + keys.begin - last, buckets + keys.end - first);
+      const float* from = term.values + term.head_stride * head + p_.key_row(sequence, keys.begin);
+      for (std::int64_t c = *low; c <= *high; ++c)
+        pack_row(from + c * term.row_stride, keys.end - keys.begin, key_block, 1.0f, blocks_[n] + c * key_block);
+    }
+  }
+
+ private:
+  const Problem& p_;
+  std::vector<float*> blocks_;  // [terms]; null for other kinds
+};
+
 /// A row of scores: its query, and the block of keys.
 struct ScoreRow {
   const Problem& p;
   std::int64_t sequence, query, head, block;  // query: in the sequence; block: its first key
+  const KeyNumbers& key_numbers;              // of this head and block
 
   std::int64_t position() const { return p.position(sequence, query); }
   /// Where the term's numbers of this row begin: those of a distance, of keys, or of the row's buckets.
@@ -58,7 +91,7 @@ struct ScoreRow {
       case ScoreTermKind::query:
         return term.head_stride * head + term.row_stride * p.query_row(sequence, query);
       default:
-        return term.head_stride * head + term.row_stride * p.key_row(sequence, block);
+        return 0;  // in key_numbers
     }
   }
   const std::int32_t* buckets(const ScoreTerm<float>& term) const {
@@ -103,10 +136,11 @@ HWY_INLINE Vector numbers_of_buckets(const float* numbers, const std::int32_t* b
 }
 
 /// scores[begin, end) += the term's numbers.
-static HWY_NOINLINE void add_term(const ScoreRow& row, const ScoreTerm<float>& term, const SeenKeys& seen,
+static HWY_NOINLINE void add_term(const ScoreRow& row, std::size_t n, const SeenKeys& seen,
                                   float* HWY_RESTRICT scores) {
   const Vector unit = hn::Set(floats, log2_e);
-  const float* numbers = term.values + row.base(term);
+  const ScoreTerm<float>& term = row.p.terms[n];
+  const float* numbers = term.kind == ScoreTermKind::key ? row.key_numbers.of_term(n) : term.values + row.base(term);
   for (std::int64_t j = seen.begin; j < seen.end; j += lanes) {
     Vector added = hn::Zero(floats);
     const std::int64_t left = row.keys() - j;
@@ -122,11 +156,14 @@ static HWY_NOINLINE void add_term(const ScoreRow& row, const ScoreTerm<float>& t
         break;
       case ScoreTermKind::key: {
         const Integers integers;
-        const auto last = hn::Set(integers, static_cast<std::int32_t>(row.keys() - 1));
-        const auto keys = hn::Min(hn::Iota(integers, static_cast<std::int32_t>(j)), last);
-        const auto stride = hn::Set(integers, static_cast<std::int32_t>(term.row_stride));
-        const auto index = hn::Add(hn::Mul(keys, stride), hn::LoadU(integers, row.buckets(term) + j));
-        added = hn::GatherIndex(floats, numbers, index);
+        const std::int32_t* buckets = row.buckets(term) + j;
+        const auto column = hn::LoadU(integers, buckets);
+        if (run_of(column) == BucketRun::equal) {
+          added = hn::Load(floats, numbers + buckets[0] * key_block + j);
+        } else {
+          const auto key = hn::Iota(integers, static_cast<std::int32_t>(j));
+          added = hn::GatherIndex(floats, numbers, hn::Add(hn::ShiftLeft<6>(column), key));
+        }
         break;
       }
     }
@@ -146,7 +183,7 @@ HWY_INLINE void finish_scores(const ScoreRow& row, const SeenKeys& seen, float* 
       if (slopes) hn::Store(hn::NegMulAdd(t, t, hn::Set(floats, 1.0f)), floats, slopes + j);
     }
   }
-  for (const ScoreTerm<float>& term : row.p.terms) add_term(row, term, seen, scores);
+  for (std::size_t n = 0; n < row.p.terms.size(); ++n) add_term(row, n, seen, scores);
 }
 
 }  // namespace HWY_NAMESPACE
