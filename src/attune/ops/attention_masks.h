@@ -40,6 +40,9 @@ AttentionMask longformer(std::int64_t one_sided, std::int64_t globals);
 struct BigBirdBlocks {
   std::int64_t block = 64, window_blocks = 3, global_blocks = 1, random_blocks = 3;
   std::uint64_t seed = 1;
+  /// A decoder's: global are the first blocks alone, random ones are drawn among the earlier, no block sees a later
+  /// one, and what a block sees does not depend on how long the sequence will be. To be combined with causal().
+  bool causal = false;
 };
 AttentionMask bigbird(const BigBirdBlocks& blocks);
 

@@ -17,16 +17,18 @@ struct BlockTable {
 
   BlockTable(const BigBirdBlocks& sizes, std::int64_t blocks)
       : count(blocks), seen(static_cast<std::size_t>(blocks * blocks)) {
-    auto global = [&](std::int64_t b) { return b < sizes.global_blocks || b >= count - sizes.global_blocks; };
+    auto global = [&](std::int64_t b) {
+      return b < sizes.global_blocks || (!sizes.causal && b >= count - sizes.global_blocks);
+    };
+    const auto drawn_for = static_cast<std::uint32_t>(sizes.causal ? 0 : count);
     for (std::int64_t a = 0; a < count; ++a) {
       std::vector<std::pair<std::uint32_t, std::int64_t>> others;  // drawn: those with the smallest numbers
-      for (std::int64_t b = 0; b < count; ++b) {
+      for (std::int64_t b = 0; b < (sizes.causal ? a + 1 : count); ++b) {
         if (global(a) || global(b) || std::abs(a - b) <= sizes.window_blocks / 2)
           seen[static_cast<std::size_t>(a * count + b)] = true;
         else
-          others.emplace_back(philox(sizes.seed, static_cast<std::uint64_t>(a), static_cast<std::uint32_t>(b),
-                                     static_cast<std::uint32_t>(count))[0],
-                              b);
+          others.emplace_back(
+              philox(sizes.seed, static_cast<std::uint64_t>(a), static_cast<std::uint32_t>(b), drawn_for)[0], b);
       }
       std::ranges::sort(others);
       others.resize(std::min(others.size(), static_cast<std::size_t>(sizes.random_blocks)));
