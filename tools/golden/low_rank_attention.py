@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Goldens of Nystromformer's attention: Hugging Face transformers' NystromformerSelfAttention, forward and gradients.
 
-usage: tools/golden/low_rank_attention.py     writes tests/golden/attention/nystromformer.safetensors
+usage: tools/golden/low_rank_attention.py     writes tests/golden/attention_families/nystromformer.safetensors
 
 Needs torch and transformers (tools/golden/requirements.txt). q, k and v are what the module's random projections give. The first guess
 of the inverse is the exact one, by head (`init_option` "exact": the other takes the largest sum of a whole batch). In f64, rounded to f32.
@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file
 from transformers.models.nystromformer.modeling_nystromformer import NystromformerConfig, NystromformerSelfAttention
 
-GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "attention"
+GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "attention_families"
 HEADS, HEAD_DIM = 2, 8
 CASES = {"plain": (24, 6, None), "convolution": (24, 6, 5), "one_landmark": (10, 1, 3), "exact": (12, 12, None)}
 

@@ -95,7 +95,7 @@ TEST(Nystromformer, ReferenceAndGradientsAgree) {
 }
 
 TEST(Nystromformer, IsTransformersForwardAndBackward) {
-  const Checkpoint golden = Checkpoint::open(Path(ATTUNE_GOLDEN_DIR) / "attention" / "nystromformer.safetensors");
+  const Checkpoint golden = Checkpoint::open(Path(ATTUNE_GOLDEN_DIR) / "attention_families" / "nystromformer.safetensors");
   for (const auto& [key, landmarks] : golden.metadata()) {
     const std::string name = key.substr(0, key.find('.'));
     SCOPED_TRACE(name);
