@@ -301,13 +301,14 @@ def space_time():
     ids = [text] * 2 + [audio_start] + [audio] * 9 + [audio_end] + [text] + [vision_start] + [image] * 6 + [vision_end] + [text]
     result["omni"].append({"name": "audio, image", "audio": 9, "grid": [1, 4, 6], "positions": ask(
         ids, image_grid_thw=torch.tensor([[1, 4, 6]]), audio_seqlens=audio_frames(9))})
-    ids = [text] * 2 + [vision_start, audio_start] + [audio] * (30 + 130) + [audio_end, vision_end] + [text] * 2
+    ids = [text] * 2 + [vision_start, audio_start] + [video] * 30 + [audio] * 130 + [audio_end, vision_end] + [text] * 2
     result["omni"].append({"name": "audio in video", "seconds": 1.0, "grid": grid, "audio": 130, "positions": ask(
         ids, video_grid_thw=torch.tensor([grid]), second_per_grids=torch.tensor([1.0]), use_audio_in_video=True, audio_seqlens=audio_frames(130))})
 
     config = types.SimpleNamespace(rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]},
                                    head_dim=16, max_position_embeddings=512)
-    positions = torch.tensor([[0, 1, 5, 5, 9], [0, 1, 5, 6, 9], [0, 1, 7, 5, 9]])
+    # Two tokens of text, two frames of 1 x 2 tokens that are 3 apart, one token of text.
+    positions = torch.tensor([[0, 1, 2, 2, 5, 5, 6], [0, 1, 2, 2, 2, 2, 6], [0, 1, 2, 3, 2, 3, 6]])
     cos, sin = Qwen2VLRotaryEmbedding(config)(torch.empty(0), positions[:, None])
     result["rotation"] = {"section": [2, 3, 3], "head_dim": 16, "positions": plain(positions), "cos": shaped(cos[0, :, :8]), "sin": shaped(sin[0, :, :8])}
     return result

@@ -83,20 +83,15 @@ TEST(SpaceTimePositions, WhatCannotBeIsNamed) {
 
 TEST(RotaryBySections, IsQwen2Vls) {
   const Json one = golden("space_time")["rotation"];
-  // Five tokens at given places: two of text, a picture's, and one behind.
   SpaceTimePositions p;
   p.text(2);
-  const auto axes = one["positions"].get<std::vector<Ids>>();
-  const RopeConfig rope = {.rotary_dims = 16};
-  // Each axis turns its own pairs.
-  const Tensor by_time = rotary_table(rope, axes[0]).cos, by_row = rotary_table(rope, axes[1]).cos;
-  const Tensor by_column = rotary_table(rope, axes[2]).cos;
-  const Tensor expected = conformance::golden_tensor(one["cos"]);
-  for (std::int64_t t = 0; t < 5; ++t)
-    for (std::int64_t i = 0; i < 8; ++i) {
-      const Tensor& own = i < 2 ? by_time : i < 5 ? by_row : by_column;
-      EXPECT_NEAR(expected.data<float>()[t * 8 + i], own.data<float>()[t * 8 + i], 1e-6);
-    }
+  p.video(2, {1, 2}, 3);
+  p.text(1);
+  expect_positions(p, one["positions"]);
+  const auto section = one["section"].get<std::array<std::int64_t, 3>>();
+  const RotaryTable table = rotary_table({.rotary_dims = one["head_dim"].get<std::int64_t>()}, section, p);
+  expect_near(table.cos, one["cos"], 1e-6);
+  expect_near(table.sin, one["sin"], 1e-6);
 }
 
 TEST(RotaryBySections, OfTextIsPlainRotation) {
