@@ -4,8 +4,22 @@
 #include <cmath>
 
 #include "attune/base/error.h"
+#include "attune/nn/position/positions.h"
+#include "attune/ops/attention_scores.h"
 
 namespace attune {
+
+namespace {
+
+const RegisterPositions registered({
+    .name = "alibi",
+    .paper = "Press et al. 2022, Train short, test long: attention with linear biases",
+    .build = [](const ConfigReader&, const PositionUse& use, const Weights&) -> PositionParts {
+      return {.scores = [slopes = alibi_slopes(use.sizes.heads)](const Weights&) { return alibi(slopes); }};
+    },
+});
+
+}  // namespace
 
 std::vector<double> alibi_slopes(std::int64_t heads) {
   check(heads > 0, "ALiBi: no slopes for {} heads", heads);
