@@ -7,6 +7,7 @@
 #include "attune/base/error.h"
 #include "attune/base/threads.h"
 #include "attune/conformance/conformance.h"
+#include "attune/tensor/storage.h"
 
 namespace attune {
 namespace {
@@ -145,6 +146,42 @@ TEST(Attention, QueryAloneHasTheBitsItHasAmongOthers) {
     placed.first_positions = {i};
     EXPECT_TRUE(same_bits(attention(query, in[1], in[2], placed, {.mask = causal()}), whole.rows(i, i + 1))) << i;
   }
+}
+
+TEST(Attention, ThreadsThatShareALongSequenceGiveTheBitsOfOne) {
+  // One key head and keys of three chunks: the threads divide the chunks.
+  const std::int64_t n = 1300;
+  const Heads h = {2, 1, 8, 8};
+  const std::vector<Tensor> in = inputs_of(self({n}), h);
+  const Tensor dy = random_tensor({n, h.q, h.value_width}, 9);
+  const int before = num_threads();
+  std::vector<Evaluated> by_threads;
+  for (int threads : {1, 2, 3, 5}) {
+    set_num_threads(threads);
+    by_threads.push_back(evaluate(in, self({n}), {.mask = causal() & window(900, 0)}, dy));
+  }
+  set_num_threads(before);
+  for (const Evaluated& other : by_threads) {
+    EXPECT_TRUE(same_bits(other.y, by_threads[0].y));
+    EXPECT_TRUE(same_bits(other.dq, by_threads[0].dq));
+    EXPECT_TRUE(same_bits(other.dk, by_threads[0].dk));
+    EXPECT_TRUE(same_bits(other.dv, by_threads[0].dv));
+  }
+}
+
+TEST(Attention, MemoryGrowsWithTheLengthAlone) {
+  // Forward and backward: what is in use at most, over what the inputs and results take.
+  auto peak = [](std::int64_t n) {
+    const std::vector<Tensor> in = inputs_of(self({n}), {2, 2, 32, 32});
+    const Tensor dy = random_tensor({n, 2, 32}, 9);
+    reset_peak_in_use();
+    const std::int64_t before = allocator_statistics().bytes_in_use;
+    evaluate(in, self({n}), {.mask = causal()}, dy);
+    return static_cast<double>(allocator_statistics().peak_in_use - before);
+  };
+  const double one = peak(1000), four = peak(4000);
+  EXPECT_LT(four, 4.2 * one);
+  EXPECT_LT(four, 4000 * 2 * 32 * sizeof(float) * 8.0);  // scores of one head alone would take 15 times as much
 }
 
 TEST(Attention, SlicesOfAFusedProjectionNeedNoCopy) {

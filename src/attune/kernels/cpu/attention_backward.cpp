@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -6,6 +7,28 @@
 #include "attune/kernels/cpu/attention.h"
 #include "attune/kernels/cpu/attention_work.h"
 #include "attune/kernels/cpu/scratch.h"
+#include "attune/kernels/workspace.h"
+
+#ifndef ATTUNE_KERNELS_CPU_ATTENTION_BACKWARD_PARTS
+#define ATTUNE_KERNELS_CPU_ATTENTION_BACKWARD_PARTS
+namespace attune::kernels {
+
+// Keys in a chunk: dq is the sum of the chunks' parts in their order, so that threads may share a long sequence.
+constexpr std::int64_t key_chunk = 512;
+
+/// A chunk's part of dq, [rows, padded width], and whether it is the first.
+struct QueryPart {
+  const float* sums;
+  bool first;
+};
+/// The chunk of keys that begins at `begin`, and where its part of dq goes.
+struct ChunkPart {
+  std::int64_t begin;
+  float* sums;
+};
+
+}  // namespace attune::kernels
+#endif
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attune/kernels/cpu/attention_backward.cpp"
@@ -57,7 +80,6 @@ struct Retracing {
     weights = scratch.take(query_block * key_block), dscores = scratch.take(query_block * key_block);
     multipliers = scratch.take(key_block), slopes = scratch.take(key_block);
     bits = scratch.take<std::uint64_t>(query_block);
-    std::fill_n(dqueries, rows * width, 0.0f);
     float* y = scratch.take(value_width);
     for (std::int64_t row = 0; row < rows; ++row) {
       pack_row(p.query(work.sequence, row % work.queries, head(row)), p.q.width, width, score_factor(p),
@@ -80,7 +102,7 @@ struct Retracing {
 };
 
 static void pack_block(const Retracing& r, std::int64_t block, std::int64_t count) {
-  const float* rows[key_block];
+  const float* rows[key_block] = {};
   block_rows<false>(r.p, r.work, block, count, rows);
   pack_transposed(rows, padded(count), r.p.q.width, r.keys_across);
   for (std::int64_t j = 0; j < count; ++j) pack_row(rows[j], r.p.q.width, r.width, 1.0f, r.keys + j * r.width);
@@ -235,34 +257,66 @@ static void store_key_gradients(const Retracing& r, const AttentionGradients<flo
   }
 }
 
+static void store_block(const Retracing& r, const AttentionGradients<float>& g, std::int64_t block,
+                        std::int64_t count) {
+  store_key_gradients(r, g, block, count);
+  for (std::int64_t j = 0; j < count; ++j) {
+    const std::int64_t token = r.p.key_row(r.work.sequence, block + j);
+    // The queries were packed times scale log2 e; dL/dk wants them times scale.
+    pack_row(r.dkeys + j * r.width, r.width, r.width, 0.69314718f, r.dkeys + j * r.width);
+    std::memcpy(g.dk.at(token, r.work.kv_head), r.dkeys + j * r.width,
+                static_cast<std::size_t>(r.p.q.width) * sizeof(float));
+    std::memcpy(g.dv.at(token, r.work.kv_head), r.dvalues + j * r.value_width,
+                static_cast<std::size_t>(r.p.v.width) * sizeof(float));
+  }
+}
+
+/// Keys [keys.begin, keys.end) of one chunk: their gradients, and what they give to the queries' in r.dqueries.
+static void retrace_chunk(const Retracing& r, const AttentionGradients<float>& g, const KeySpan& keys) {
+  std::fill_n(r.dqueries, r.rows * r.width, 0.0f);
+  for (std::int64_t block = keys.begin; block < keys.end; block += key_block) {
+    const std::int64_t count = std::min(key_block, keys.end - block);
+    pack_block(r, block, count);
+    load_key_numbers(r, block, count);
+    for (std::int64_t head = 0; head < r.group; ++head)
+      for (std::int64_t i = 0; i < r.work.queries; i += query_block)
+        retrace_block(r, g, block, count, head * r.work.queries + i, std::min(query_block, r.work.queries - i));
+    store_block(r, g, block, count);
+  }
+}
+
+/// dq = scale part for the first chunk of keys, dq += scale part for the others.
+void add_chunk(const Problem& p, const AttentionWork& work, const QueryPart& part, const HeadRows<float>& dq) {
+  const auto scale = static_cast<float>(p.scale);
+  const std::int64_t rows = work.queries * p.group(), width = padded(p.q.width);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const float* from = part.sums + row * width;
+    float* to = dq.at(p.query_row(work.sequence, row % work.queries), work.kv_head * p.group() + row / work.queries);
+    for (std::int64_t c = 0; c < p.q.width; ++c) to[c] = part.first ? scale * from[c] : to[c] + scale * from[c];
+  }
+}
+
+/// One (sequence, key head), chunk by chunk.
 void retrace(const Problem& p, const AttentionForward<float>& f, const AttentionWork& work,
              const AttentionGradients<float>& gradients) {
   Scratch scratch;
   const Retracing r(p, f, work, scratch);
-  const auto head_bytes = static_cast<std::size_t>(p.q.width) * sizeof(float);
-  for (std::int64_t block = 0; block < p.keys(work.sequence); block += key_block) {
-    const std::int64_t count = std::min(key_block, p.keys(work.sequence) - block);
-    pack_block(r, block, count);
-    load_key_numbers(r, block, count);
-    for (std::int64_t head = 0; head < r.group; ++head)
-      for (std::int64_t i = 0; i < work.queries; i += query_block)
-        retrace_block(r, gradients, block, count, head * work.queries + i, std::min(query_block, work.queries - i));
-    store_key_gradients(r, gradients, block, count);
-    for (std::int64_t j = 0; j < count; ++j) {
-      const std::int64_t token = p.key_row(work.sequence, block + j);
-      // The queries were packed times scale log2 e; dL/dk wants them times scale.
-      pack_row(r.dkeys + j * r.width, r.width, r.width, 0.69314718f, r.dkeys + j * r.width);
-      std::memcpy(gradients.dk.at(token, work.kv_head), r.dkeys + j * r.width, head_bytes);
-      std::memcpy(gradients.dv.at(token, work.kv_head), r.dvalues + j * r.value_width,
-                  static_cast<std::size_t>(p.v.width) * sizeof(float));
-    }
-  }
-  for (std::int64_t row = 0; row < r.rows; ++row) {
-    float* dquery = r.dqueries + row * r.width;
-    pack_row(dquery, r.width, r.width, static_cast<float>(p.scale), dquery);
-    std::memcpy(gradients.dq.at(r.token(row), r.head(row)), dquery, head_bytes);
-  }
+  std::int64_t begin = 0;
+  do {
+    retrace_chunk(r, gradients, {begin, std::min(begin + key_chunk, p.keys(work.sequence))});
+    add_chunk(p, work, {r.dqueries, begin == 0}, gradients.dq);
+    begin += key_chunk;
+  } while (begin < p.keys(work.sequence));
   if (gradients.sinks) retrace_sinks(r, gradients.sinks);
+}
+
+/// One chunk alone; its part of dq is left in `sums`, [rows, padded width].
+void retrace_part(const Problem& p, const AttentionForward<float>& f, const AttentionWork& work,
+                  const AttentionGradients<float>& gradients, const ChunkPart& part) {
+  Scratch scratch;
+  Retracing r(p, f, work, scratch);
+  r.dqueries = part.sums;
+  retrace_chunk(r, gradients, {part.begin, std::min(part.begin + key_chunk, p.keys(work.sequence))});
 }
 
 }  // namespace HWY_NAMESPACE
@@ -273,6 +327,8 @@ HWY_AFTER_NAMESPACE();
 namespace attune::kernels {
 
 HWY_EXPORT(retrace);
+HWY_EXPORT(retrace_part);
+HWY_EXPORT(add_chunk);
 
 namespace {
 
@@ -283,6 +339,33 @@ bool shares_gradients(const AttentionProblem<float>& problem, const AttentionGra
     shares |= gradients.terms[n] != nullptr &&
               (problem.terms[n].kind == ScoreTermKind::distance || problem.terms[n].kind == ScoreTermKind::pair);
   return shares;
+}
+
+/// Whether chunks of one sequence write to the same numbers besides dq.
+bool has_other_gradients(const AttentionGradients<float>& gradients) {
+  return gradients.sinks != nullptr ||
+         std::ranges::any_of(gradients.terms, [](const float* term) { return term != nullptr; });
+}
+
+/// One (sequence, key head) by all threads: as many chunks at once as there are threads, their parts of dq added in the
+/// order of the chunks, as one thread alone does.
+void retrace_together(const AttentionProblem<float>& problem, const AttentionForward<float>& forward,
+                      const AttentionWork& work, const AttentionGradients<float>& gradients) {
+  constexpr std::int64_t widest_vector = 16;
+  const std::int64_t width = (problem.q.width + widest_vector - 1) / widest_vector * widest_vector;
+  const std::int64_t chunks = (problem.keys(work.sequence) + key_chunk - 1) / key_chunk;
+  const std::int64_t at_once = std::min<std::int64_t>(num_threads(), chunks);
+  const std::int64_t part = work.queries * problem.group() * width;
+  const Workspace<float> parts(part * at_once);
+  for (std::int64_t first = 0; first < chunks; first += at_once) {
+    const std::int64_t count = std::min(at_once, chunks - first);
+    parallel(count, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) HWY_DYNAMIC_DISPATCH(retrace_part)
+      (problem, forward, work, gradients, {(first + i) * key_chunk, parts.data() + i * part});
+    });
+    for (std::int64_t i = 0; i < count; ++i)
+      HWY_DYNAMIC_DISPATCH(add_chunk)(problem, work, {parts.data() + i * part, first + i == 0}, gradients.dq);
+  }
 }
 
 }  // namespace
@@ -300,6 +383,10 @@ void attention_backward(const AttentionProblem<float>& problem, const AttentionF
   std::vector<AttentionWork> work;  // a sequence without queries too: its keys' gradients are zeros
   for (std::int64_t s : longest_first(problem))
     for (std::int64_t head = 0; head < problem.k.heads; ++head) work.push_back({s, head, 0, problem.queries(s)});
+  if (static_cast<int>(work.size()) < num_threads() && !has_other_gradients(gradients)) {
+    for (const AttentionWork& piece : work) retrace_together(problem, forward, piece, gradients);
+    return;
+  }
   parallel(static_cast<std::int64_t>(work.size()), attention_grain(problem, work.size()),
            [&](std::int64_t begin, std::int64_t end) {
              for (std::int64_t i = begin; i < end; ++i) retrace(work[static_cast<std::size_t>(i)]);
