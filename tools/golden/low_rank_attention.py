@@ -52,8 +52,8 @@ def main():
     for seed, (name, (length, landmarks, convolution)) in enumerate(CASES.items()):
         for key, tensor in case(length, landmarks, convolution, seed).items():
             everything[f"{name}/{key}"] = tensor
-    metadata = {f"{name}.landmarks": str(landmarks) for name, (_, landmarks, _) in CASES.items()}
-    save_file(everything, GOLDEN / "nystromformer.safetensors", metadata)
+        everything[f"{name}/landmarks"] = torch.tensor(landmarks)
+    save_file(everything, GOLDEN / "nystromformer.safetensors")
 
 
 main()
