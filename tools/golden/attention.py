@@ -69,6 +69,8 @@ MASKS = {
     "global_tokens": lambda i, j, s, n: (i < 2) | (j < 2),
     "longformer": lambda i, j, s, n: window(i, j, 5, 5) | (i < 2) | (j < 2),
     "bigbird": lambda i, j, s, n: bigbird(i, j, n, block=8, window_blocks=3, global_blocks=1),
+    # A decoder's: the first blocks alone are global, and the end of the sequence is nowhere in it.
+    "causal_bigbird": lambda i, j, s, n: (j <= i) & (((i // 8 - j // 8) < 2) | (i // 8 < 1) | (j // 8 < 1)),
     "tree": lambda i, j, s, n: tree(i, j),
     "cross_modal": lambda i, j, s, n: TABLE[torch.tensor(KINDS[s])[i], torch.tensor(KINDS[s])[j]],
     "where": lambda i, j, s, n: ((i * 7 + j * 3 + s) % 5 < 2) & (i % 11 != 3),

@@ -60,6 +60,8 @@ Named<AttentionMask> masks() {
       {"global_tokens", global_tokens(2)},
       {"longformer", longformer(5, 2)},
       {"bigbird", bigbird({.block = 8, .window_blocks = 3, .global_blocks = 1, .random_blocks = 0})},
+      {"causal_bigbird",
+       causal() & bigbird({.block = 8, .window_blocks = 3, .global_blocks = 1, .random_blocks = 0, .causal = true})},
       {"tree", tree(parents)},
       {"cross_modal",
        cross_modal({listed(66, [](std::int64_t t) { return t / 7 % 3; }), {0, 1, 2, 2, 0}, {2, 2, 2, 0, 0, 1, 2, 1, 0}},
