@@ -16,16 +16,16 @@ namespace attune::kernels {
 // Keys in a chunk: dq is the sum of the chunks' parts in their order, so that threads may share a long sequence.
 constexpr std::int64_t key_chunk = 512;
 
-/// A chunk's part of dq, [rows, padded width], and whether it is the first.
+// Queries that meet a block of keys at once.
+constexpr std::int64_t query_block = 48;
+
+/// A chunk's part of dq: [rows, padded width], of which those query blocks are defined that saw the chunk.
 struct QueryPart {
-  const float* sums;
-  bool first;
-};
-/// The chunk of keys that begins at `begin`, and where its part of dq goes.
-struct ChunkPart {
-  std::int64_t begin;
   float* sums;
+  std::uint8_t* touched;  // [heads of the group, query blocks]
 };
+
+inline std::int64_t query_blocks(const AttentionWork& work) { return (work.queries + query_block - 1) / query_block; }
 
 }  // namespace attune::kernels
 #endif
@@ -35,14 +35,11 @@ struct ChunkPart {
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "attune/kernels/cpu/attention_scores-inl.h"
+#include "attune/kernels/cpu/attention_gradients-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attune::kernels {
 namespace HWY_NAMESPACE {
-
-// Queries that meet a block of keys at once.
-constexpr std::int64_t query_block = 48;
 
 /// The state of one (sequence, key head): rows are the group's query heads times the queries, head-major, the order of
 /// the sums.
@@ -51,7 +48,8 @@ struct Retracing {
   const AttentionForward<float>& f;
   const AttentionWork& work;
   std::int64_t group, rows, width, value_width;  // both widths padded
-  float *queries, *dy, *dqueries;                // [rows, width or value width]
+  float *queries, *dy;                           // [rows, width or value width]
+  QueryPart part;                                // of the chunk of keys at hand
   float *largest, *inverse, *mean;               // [rows]
   float *keys, *keys_across,
       *values_across;           // a block's: [key_block, width], [width, key_block], [value width, key_block]
@@ -72,7 +70,7 @@ struct Retracing {
         value_width(padded(p.v.width)),
         key_numbers(problem, scratch),
         dkey_numbers(problem, scratch) {
-    queries = scratch.take(rows * width), dy = scratch.take(rows * value_width), dqueries = scratch.take(rows * width);
+    queries = scratch.take(rows * width), dy = scratch.take(rows * value_width);
     largest = scratch.take(rows), inverse = scratch.take(rows), mean = scratch.take(rows);
     keys = scratch.take(key_block * width), keys_across = scratch.take(key_block * width);
     values_across = scratch.take(key_block * value_width);
@@ -110,55 +108,6 @@ static void pack_block(const Retracing& r, std::int64_t block, std::int64_t coun
   pack_transposed(rows, padded(count), r.p.v.width, r.values_across);
   std::fill_n(r.dkeys, count * r.width, 0.0f);
   std::fill_n(r.dvalues, count * r.value_width, 0.0f);
-}
-
-/// gradient += dscores, each where its number came from. Hidden keys have a dscore of 0.
-static HWY_NOINLINE void add_term_gradient(const ScoreRow& row, const ScoreTerm<float>& term, const SeenKeys& seen,
-                                           const float* HWY_RESTRICT dscores, float* gradient) {
-  float* sums = gradient + row.base(term);
-  const std::int64_t last = std::min(seen.last, row.keys());
-  if (term.kind == ScoreTermKind::distance || term.kind == ScoreTermKind::pair) {
-    std::int64_t j = seen.begin;
-    for (; j + lanes <= last; j += lanes)
-      hn::StoreU(hn::Add(hn::LoadU(floats, sums + j), hn::Load(floats, dscores + j)), floats, sums + j);
-    for (; j < last; ++j) sums[j] += dscores[j];
-    return;
-  }
-  const std::int32_t* buckets = row.buckets(term);
-  std::int64_t j = seen.begin;
-  for (; j + lanes <= last; j += lanes) {
-    const Vector d = hn::Load(floats, dscores + j);
-    switch (run_of(hn::LoadU(Integers(), buckets + j))) {
-      case BucketRun::equal:
-        sums[buckets[j]] += sum_of_lanes(d);
-        break;
-      case BucketRun::rising:
-        hn::StoreU(hn::Add(hn::LoadU(floats, sums + buckets[j]), d), floats, sums + buckets[j]);
-        break;
-      case BucketRun::falling: {
-        float* from = sums + buckets[j] - lanes + 1;
-        hn::StoreU(hn::Add(hn::LoadU(floats, from), hn::Reverse(floats, d)), floats, from);
-        break;
-      }
-      default:
-        for (std::int64_t i = j; i < j + lanes; ++i) sums[buckets[i]] += dscores[i];
-    }
-  }
-  for (; j < last; ++j) sums[buckets[j]] += dscores[j];
-}
-
-/// The same for the numbers that keys bring: sums [columns, key_block].
-static HWY_NOINLINE void add_key_gradient(const ScoreRow& row, const ScoreTerm<float>& term, const SeenKeys& seen,
-                                          const float* HWY_RESTRICT dscores, float* HWY_RESTRICT sums) {
-  const std::int32_t* buckets = row.buckets(term);
-  for (std::int64_t j = seen.begin; j < seen.end; j += lanes) {
-    if (run_of(hn::LoadU(Integers(), buckets + j)) == BucketRun::equal) {
-      float* to = sums + buckets[j] * key_block + j;
-      hn::Store(hn::Add(hn::Load(floats, to), hn::Load(floats, dscores + j)), floats, to);
-    } else {
-      for (std::int64_t i = j; i < j + lanes; ++i) sums[buckets[i] * key_block + i] += dscores[i];
-    }
-  }
 }
 
 /// In: scaled products and dL/dweight of one row. Out: its weights (after dropout) and dL/d(scale q k); 0 where hidden.
@@ -208,6 +157,11 @@ static void retrace_block(const Retracing& r, const AttentionGradients<float>& g
                            ? AttentionMask::first_bits(count)
                            : r.p.mask.bits({queries.sequence, queries.first + i, 1, queries.keys}, block);
   if (any == 0) return;
+  float* dq = r.part.sums + first * r.width;
+  std::uint8_t& touched =
+      r.part.touched[first / r.work.queries * query_blocks(r.work) + first % r.work.queries / query_block];
+  if (!touched) std::fill_n(dq, rows * r.width, 0.0f);
+  touched = 1;
   const SeenKeys seen(any);
   const std::int64_t columns = seen.end - seen.begin, keys = seen.last - seen.first;
   const float* q = r.queries + first * r.width;
@@ -223,8 +177,7 @@ static void retrace_block(const Retracing& r, const AttentionGradients<float>& g
            keys, r.value_width);
   multiply({r.dscores + seen.first, 1, key_block, q, r.width, r.dkeys + seen.first * r.width, r.width, rows, false},
            keys, r.width);
-  multiply({r.dscores + seen.first, key_block, 1, r.keys + seen.first * r.width, r.width, r.dqueries + first * r.width,
-            r.width, keys, false},
+  multiply({r.dscores + seen.first, key_block, 1, r.keys + seen.first * r.width, r.width, dq, r.width, keys, false},
            rows, r.width);
 }
 
@@ -271,9 +224,9 @@ static void store_block(const Retracing& r, const AttentionGradients<float>& g, 
   }
 }
 
-/// Keys [keys.begin, keys.end) of one chunk: their gradients, and what they give to the queries' in r.dqueries.
+/// Keys [keys.begin, keys.end) of one chunk: their gradients, and in r.part what they give to the queries'.
 static void retrace_chunk(const Retracing& r, const AttentionGradients<float>& g, const KeySpan& keys) {
-  std::fill_n(r.dqueries, r.rows * r.width, 0.0f);
+  std::fill_n(r.part.touched, r.group * query_blocks(r.work), std::uint8_t{0});
   for (std::int64_t block = keys.begin; block < keys.end; block += key_block) {
     const std::int64_t count = std::min(key_block, keys.end - block);
     pack_block(r, block, count);
@@ -285,14 +238,25 @@ static void retrace_chunk(const Retracing& r, const AttentionGradients<float>& g
   }
 }
 
-/// dq = scale part for the first chunk of keys, dq += scale part for the others.
-void add_chunk(const Problem& p, const AttentionWork& work, const QueryPart& part, const HeadRows<float>& dq) {
-  const auto scale = static_cast<float>(p.scale);
-  const std::int64_t rows = work.queries * p.group(), width = padded(p.q.width);
-  for (std::int64_t row = 0; row < rows; ++row) {
+void clear_queries(const Problem& p, const AttentionWork& work, const HeadRows<float>& dq) {
+  for (std::int64_t h = work.kv_head * p.group(); h < (work.kv_head + 1) * p.group(); ++h)
+    for (std::int64_t i = 0; i < work.queries; ++i)
+      std::fill_n(dq.at(p.query_row(work.sequence, i), h), p.q.width, 0.0f);
+}
+
+/// dq += scale part.
+void add_part(const Problem& p, const AttentionWork& work, const QueryPart& part, const HeadRows<float>& dq) {
+  const Vector scale = hn::Set(floats, static_cast<float>(p.scale));
+  const std::int64_t width = padded(p.q.width), blocks = query_blocks(work);
+  for (std::int64_t row = 0; row < work.queries * p.group(); ++row) {
+    const std::int64_t in_group = row / work.queries, i = row % work.queries;
+    if (!part.touched[in_group * blocks + i / query_block]) continue;
     const float* from = part.sums + row * width;
-    float* to = dq.at(p.query_row(work.sequence, row % work.queries), work.kv_head * p.group() + row / work.queries);
-    for (std::int64_t c = 0; c < p.q.width; ++c) to[c] = part.first ? scale * from[c] : to[c] + scale * from[c];
+    float* to = dq.at(p.query_row(work.sequence, i), work.kv_head * p.group() + in_group);
+    std::int64_t c = 0;
+    for (; c + lanes <= p.q.width; c += lanes)
+      hn::StoreU(hn::MulAdd(scale, hn::Load(floats, from + c), hn::LoadU(floats, to + c)), floats, to + c);
+    for (; c < p.q.width; ++c) to[c] = std::fma(static_cast<float>(p.scale), from[c], to[c]);
   }
 }
 
@@ -300,23 +264,23 @@ void add_chunk(const Problem& p, const AttentionWork& work, const QueryPart& par
 void retrace(const Problem& p, const AttentionForward<float>& f, const AttentionWork& work,
              const AttentionGradients<float>& gradients) {
   Scratch scratch;
-  const Retracing r(p, f, work, scratch);
-  std::int64_t begin = 0;
-  do {
+  Retracing r(p, f, work, scratch);
+  r.part = {scratch.take(r.rows * r.width), scratch.take<std::uint8_t>(r.group * query_blocks(work))};
+  clear_queries(p, work, gradients.dq);
+  for (std::int64_t begin = 0; begin < p.keys(work.sequence); begin += key_chunk) {
     retrace_chunk(r, gradients, {begin, std::min(begin + key_chunk, p.keys(work.sequence))});
-    add_chunk(p, work, {r.dqueries, begin == 0}, gradients.dq);
-    begin += key_chunk;
-  } while (begin < p.keys(work.sequence));
+    add_part(p, work, r.part, gradients.dq);
+  }
   if (gradients.sinks) retrace_sinks(r, gradients.sinks);
 }
 
-/// One chunk alone; its part of dq is left in `sums`, [rows, padded width].
+/// The chunk of keys that begins at `begin`, alone; what it gives to dq is left in `part`.
 void retrace_part(const Problem& p, const AttentionForward<float>& f, const AttentionWork& work,
-                  const AttentionGradients<float>& gradients, const ChunkPart& part) {
+                  const AttentionGradients<float>& gradients, std::int64_t begin, const QueryPart& part) {
   Scratch scratch;
   Retracing r(p, f, work, scratch);
-  r.dqueries = part.sums;
-  retrace_chunk(r, gradients, {part.begin, std::min(part.begin + key_chunk, p.keys(work.sequence))});
+  r.part = part;
+  retrace_chunk(r, gradients, {begin, std::min(begin + key_chunk, p.keys(work.sequence))});
 }
 
 }  // namespace HWY_NAMESPACE
@@ -328,7 +292,8 @@ namespace attune::kernels {
 
 HWY_EXPORT(retrace);
 HWY_EXPORT(retrace_part);
-HWY_EXPORT(add_chunk);
+HWY_EXPORT(add_part);
+HWY_EXPORT(clear_queries);
 
 namespace {
 
@@ -355,16 +320,18 @@ void retrace_together(const AttentionProblem<float>& problem, const AttentionFor
   const std::int64_t width = (problem.q.width + widest_vector - 1) / widest_vector * widest_vector;
   const std::int64_t chunks = (problem.keys(work.sequence) + key_chunk - 1) / key_chunk;
   const std::int64_t at_once = std::min<std::int64_t>(num_threads(), chunks);
-  const std::int64_t part = work.queries * problem.group() * width;
-  const Workspace<float> parts(part * at_once);
+  const std::int64_t size = work.queries * problem.group() * width, flags = problem.group() * query_blocks(work);
+  const Workspace<float> sums(size * at_once);
+  std::vector<std::uint8_t> touched(static_cast<std::size_t>(flags * at_once));
+  auto part = [&](std::int64_t i) { return QueryPart{sums.data() + i * size, touched.data() + i * flags}; };
+  HWY_DYNAMIC_DISPATCH(clear_queries)(problem, work, gradients.dq);
   for (std::int64_t first = 0; first < chunks; first += at_once) {
     const std::int64_t count = std::min(at_once, chunks - first);
     parallel(count, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) HWY_DYNAMIC_DISPATCH(retrace_part)
-      (problem, forward, work, gradients, {(first + i) * key_chunk, parts.data() + i * part});
+      for (std::int64_t i = begin; i < end; ++i)
+        HWY_DYNAMIC_DISPATCH(retrace_part)(problem, forward, work, gradients, (first + i) * key_chunk, part(i));
     });
-    for (std::int64_t i = 0; i < count; ++i)
-      HWY_DYNAMIC_DISPATCH(add_chunk)(problem, work, {parts.data() + i * part, first + i == 0}, gradients.dq);
+    for (std::int64_t i = 0; i < count; ++i) HWY_DYNAMIC_DISPATCH(add_part)(problem, work, part(i), gradients.dq);
   }
 }
 
