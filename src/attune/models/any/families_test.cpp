@@ -1,0 +1,148 @@
+// Every attention family that there is, in a whole model: what holds for each of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "attune/autograd/tape.h"
+#include "attune/base/threads.h"
+#include "attune/models/architecture.h"
+#include "attune/models/objective.h"
+#include "attune/nn/attention/family.h"
+
+namespace attune {
+namespace {
+
+/// Small sizes, so that a text of 60 tokens is more than one window, block, segment or rank.
+Json settings_of(const std::string& family) {
+  static const Json sizes = {{"window", {{"one_sided", 5}, {"dilation", 2}}},
+                             {"longformer", {{"one_sided", 5}, {"global_tokens", 2}}},
+                             {"bigbird", {{"block", 4}, {"random_blocks", 1}}},
+                             {"strided", {{"stride", 6}}},
+                             {"streaming", {{"one_sided", 5}, {"first_keys", 2}}},
+                             {"linformer", {{"rank", 7}}},
+                             {"nystromformer", {{"num_landmarks", 6}, {"conv_kernel_size", 3}}},
+                             {"recurrent_memory", {{"segment", 16}, {"memory_tokens", 2}}}};
+  Json settings = sizes.value(family, Json::object());
+  settings["family"] = family;
+  return settings;
+}
+
+struct Use {
+  std::string family;
+  bool causal;
+
+  friend void PrintTo(const Use& use, std::ostream* out) { *out << use.family; }
+};
+
+std::vector<Use> uses() {
+  std::vector<Use> all;
+  for (const FamilyEntry& entry : attention_families()) {
+    if (entry.in_decoder) all.push_back({entry.name, true});
+    if (entry.in_encoder) all.push_back({entry.name, false});
+  }
+  return all;
+}
+
+std::unique_ptr<Model> model_of(const Use& use, DType type = DType::F32) {
+  const Json config = {{"model_type", "attune"},
+                       {"architectures", {use.causal ? "AttuneForCausalLM" : "AttuneForMaskedLM"}},
+                       {"vocab_size", 31},
+                       {"hidden_size", 16},
+                       {"num_hidden_layers", 2},
+                       {"num_attention_heads", 2},
+                       {"initializer_range", 0.3},
+                       {"max_position_embeddings", 80},
+                       {"positions", {{"method", type == DType::F64 ? "none" : "rotary"}}},
+                       {"attention", settings_of(use.family)}};
+  return build_model(config, "a test's config",
+                     {.checkpoint = nullptr, .initial = {.seed = 5}, .trainable = true, .type = type});
+}
+
+std::vector<std::int64_t> text(std::int64_t length, std::uint64_t seed) {
+  RandomStream random({.seed = seed});
+  std::vector<std::int64_t> ids;
+  for (std::int64_t i = 0; i < length; ++i) ids.push_back(random.below(31));
+  return ids;
+}
+
+Tensor loss_over(const Model& model) {
+  const std::vector<std::vector<std::int64_t>> texts = {text(60, 1), text(1, 2), text(23, 3)};
+  std::vector<Example> examples;
+  for (const auto& ids : texts) examples.push_back({.chunks = {ids}, .labels = ids});
+  const std::vector<std::int64_t> numbers = {0, 1, 2};
+  return loss_of(model, collate(model, examples, numbers));
+}
+
+class EveryFamily : public testing::TestWithParam<Use> {};
+
+TEST_P(EveryFamily, ATextHasTheBitsThatItHasAloneWhateverTheThreads) {
+  NoGradient none;
+  auto model = model_of(GetParam());
+  const std::vector<std::vector<std::int64_t>> texts = {text(60, 1), text(3, 2), text(33, 3)};
+  const Batch batch = Batch::of(texts);
+  const int threads = num_threads();
+  set_num_threads(2);
+  const Tensor together = model->forward(batch);
+  set_num_threads(1);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto s = static_cast<std::int64_t>(i);
+    EXPECT_EQ(model->forward(Batch::of({texts[i]}, s)).to_vector<float>(),
+              together.rows(batch.offsets.begin(s), batch.offsets.end(s)).to_vector<float>());
+  }
+  set_num_threads(threads);
+}
+
+TEST_P(EveryFamily, NoTokenOfADecoderSeesALaterOne) {
+  if (!GetParam().causal) GTEST_SKIP() << "an encoder";
+  NoGradient none;
+  auto model = model_of(GetParam());
+  const std::vector<std::int64_t> whole = text(60, 1);
+  const Tensor y = model->forward(Batch::of({whole}));
+  for (std::int64_t t : {0, 4, 15, 16, 31, 58}) {
+    std::vector<std::int64_t> other = whole;
+    for (std::size_t i = static_cast<std::size_t>(t) + 1; i < other.size(); ++i) other[i] = (other[i] + 7) % 31;
+    EXPECT_EQ(model->forward(Batch::of({other})).rows(0, t + 1).to_vector<float>(), y.rows(0, t + 1).to_vector<float>())
+        << "token " << t;
+  }
+}
+
+// Along a random direction of all weights, by central differences in f64.
+TEST_P(EveryFamily, TheGradientIsThatOfTheLoss) {
+  auto model = model_of(GetParam(), DType::F64);
+  backward(loss_over(*model));
+  std::vector<std::vector<double>> direction;
+  double expected = 0;
+  RandomStream random({.seed = 8});
+  for (const Parameter& p : model->parameters().all()) {
+    ASSERT_TRUE(gradient_of(p.value).defined()) << p.name;
+    const std::vector<double> gradient = gradient_of(p.value).to_vector<double>();
+    EXPECT_TRUE(std::ranges::any_of(gradient, [](double g) { return g != 0; })) << p.name;
+    direction.emplace_back();
+    for (double g : gradient) {
+      direction.back().push_back(random.normal());
+      expected += g * direction.back().back();
+    }
+  }
+  auto loss_at = [&](double step) {
+    for (std::size_t i = 0; i < direction.size(); ++i) {
+      const Tensor& value = model->parameters().all()[i].value;
+      double* values = value.mutable_data<double>();
+      for (std::size_t j = 0; j < direction[i].size(); ++j) values[j] += step * direction[i][j];
+      value.mark_changed();
+    }
+    NoGradient none;
+    return loss_over(*model).item();
+  };
+  const double step = 1e-6, above = loss_at(step), below = loss_at(-2 * step);
+  EXPECT_NEAR((above - below) / (2 * step), expected, 1e-5 * std::max(1.0, std::abs(expected)));
+}
+
+INSTANTIATE_TEST_SUITE_P(AttuneModel, EveryFamily, testing::ValuesIn(uses()), [](const auto& info) {
+  return info.param.family + (info.param.causal ? "_decoder" : "_encoder");
+});
+
+}  // namespace
+}  // namespace attune
