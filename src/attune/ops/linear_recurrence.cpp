@@ -137,25 +137,30 @@ Tensor linear_recurrence(const Tensor& q, const Tensor& k, const Tensor& v, cons
                 [in, kept](const Tensor& dy, Gradients& gradients) { backward_of(*in, kept, dy, gradients); });
 }
 
-Tensor recurrent_state(std::int64_t sequences, const Tensor& k, const Tensor& v, const RecurrenceRule& rule) {
-  return Tensor::zeros({sequences, k.dim(1), k.dim(2), v.dim(2) + (rule.normalised ? 1 : 0)}, k.dtype());
+Tensor recurrent_state(const Tensor& k, const Tensor& v, const RecurrenceRule& rule) {
+  return Tensor::zeros({k.dim(1), k.dim(2), v.dim(2) + (rule.normalised ? 1 : 0)}, k.dtype());
 }
 
 Tensor linear_recurrence_continue(const Tensor& q, const Tensor& k, const Tensor& v, const Offsets& sequences,
-                                  const RecurrenceRule& rule, const Tensor& state) {
+                                  const RecurrenceRule& rule, std::span<const Tensor> states) {
   const Inputs in({q, k, v}, sequences, rule);
   forbid_gradient("linear_recurrence_continue", {q, k, v});
   if (rule.log_decay.defined()) forbid_gradient("linear_recurrence_continue", {rule.log_decay});
   check(rule.causal, "linear_recurrence_continue: a rule that is not causal needs the whole sequence at once");
-  const Shape expected = {sequences.count(), k.dim(1), k.dim(2), v.dim(2) + (rule.normalised ? 1 : 0)};
-  check(state.shape() == expected && state.dtype() == q.dtype() && state.is_contiguous(),
-        "linear_recurrence_continue: the state {} {} is not {} {}, contiguous", name_of(state.dtype()), state.shape(),
-        name_of(q.dtype()), expected);
+  check(static_cast<std::int64_t>(states.size()) == sequences.count(),
+        "linear_recurrence_continue: {} states for {} sequences", states.size(), sequences.count());
+  const Shape expected = {k.dim(1), k.dim(2), v.dim(2) + (rule.normalised ? 1 : 0)};
+  for (const Tensor& state : states)
+    check(state.shape() == expected && state.dtype() == q.dtype() && state.is_contiguous(),
+          "linear_recurrence_continue: a state {} {} is not {} {}, contiguous", name_of(state.dtype()), state.shape(),
+          name_of(q.dtype()), expected);
   Tensor y = Tensor::empty({q.dim(0), q.dim(1), v.dim(2)}, q.dtype());
   dispatch("linear_recurrence_continue", q.dtype(), [&]<class T>() {
-    kernels::linear_recurrence_continue(in.problem<T>(), mutable_heads_of<T>(y), state.mutable_data<T>());
+    std::vector<T*> at;
+    for (const Tensor& state : states) at.push_back(state.mutable_data<T>());
+    kernels::linear_recurrence_continue(in.problem<T>(), mutable_heads_of<T>(y), at);
   });
-  state.mark_changed();
+  for (const Tensor& state : states) state.mark_changed();
   return y;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "attune/tensor/offsets.h"
 #include "attune/tensor/tensor.h"
 
@@ -31,14 +33,14 @@ struct RecurrenceRule {
 Tensor linear_recurrence(const Tensor& q, const Tensor& k, const Tensor& v, const Offsets& sequences,
                          const RecurrenceRule& rule);
 
-/// S of `sequences` sequences before their first token: zeros, [sequences, kv_heads, head_dim, value_dim], with one
-/// more value_dim for the divisor where the rule is normalised. Its size does not depend on length.
-Tensor recurrent_state(std::int64_t sequences, const Tensor& k, const Tensor& v, const RecurrenceRule& rule);
+/// S of a sequence before its first token: zeros, [kv_heads, head_dim, value_dim], with one more value_dim for the
+/// divisor where the rule is normalised. Its size does not depend on length.
+Tensor recurrent_state(const Tensor& k, const Tensor& v, const RecurrenceRule& rule);
 
-/// The recurrent form: goes on from `state`, whose i-th row is sequence i's after all tokens so far, and leaves it as
-/// it is after these. One token costs the same however many came before. What linear_recurrence() gives for the whole
-/// sequence, up to rounding: within 2e-6 of the largest value in f32. No gradient. Causal rules only.
+/// The recurrent form: goes on from states[i], sequence i's after all tokens so far, and leaves it as it is after
+/// these; no two may share memory. One token costs the same however many came before. What linear_recurrence() gives
+/// for the whole sequence, up to rounding: within 4e-6 of the largest value in f32. No gradient. Causal rules only.
 Tensor linear_recurrence_continue(const Tensor& q, const Tensor& k, const Tensor& v, const Offsets& sequences,
-                                  const RecurrenceRule& rule, const Tensor& state);
+                                  const RecurrenceRule& rule, std::span<const Tensor> states);
 
 }  // namespace attune

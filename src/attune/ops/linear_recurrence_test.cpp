@@ -7,6 +7,7 @@
 #include "attune/base/error.h"
 #include "attune/base/threads.h"
 #include "attune/conformance/conformance.h"
+#include "attune/tensor/allocator.h"
 
 namespace attune {
 namespace {
@@ -172,7 +173,7 @@ TEST(LinearRecurrence, ParallelChunkedAndRecurrentFormsAgree) {
         const auto recurrent = [&](const std::vector<Tensor>& x, std::int64_t at_once, std::int64_t begin_at) {
           Tensor y = Tensor::like(chunked).to(x[0].dtype());
           for (std::int64_t i = 0; i < s.count(); ++i) {
-            Tensor state = recurrent_state(1, x[1], x[2], rule);
+            const std::vector<Tensor> state = {recurrent_state(x[1], x[2], rule)};
             for (std::int64_t t = s.begin(i); t < s.end(i);) {
               const std::int64_t n = std::min(t == s.begin(i) ? begin_at : at_once, s.end(i) - t);
               RecurrenceRule now = rule;
@@ -197,17 +198,18 @@ TEST(LinearRecurrence, StepOfASequenceHasTheBitsItHasAmongOthers) {
   const Heads h = {4, 2, 20, 13};
   const RecurrenceRule rule = {.normalised = true};
   const std::vector<Tensor> in = inputs_of(3, h, Decay::token, 0.3, true);
-  Tensor all = recurrent_state(3, in[1], in[2], rule);
+  std::vector<Tensor> all;
+  for (int i = 0; i < 3; ++i) all.push_back(recurrent_state(in[1], in[2], rule));
   const Tensor y = linear_recurrence_continue(
       in[0], in[1], in[2], Offsets::from_lengths(std::vector<std::int64_t>(3, 1)), with_decay(rule, in), all);
   for (std::int64_t i : {0, 1, 2}) {
     std::vector<Tensor> own;
     for (const Tensor& x : in) own.push_back(x.rows(i, i + 1).clone());
-    Tensor state = recurrent_state(1, own[1], own[2], rule);
+    const std::vector<Tensor> state = {recurrent_state(own[1], own[2], rule)};
     EXPECT_TRUE(
         same_bits(linear_recurrence_continue(own[0], own[1], own[2], Offsets::single(1), with_decay(rule, own), state),
                   y.rows(i, i + 1)));
-    EXPECT_TRUE(same_bits(state, all.rows(i, i + 1)));
+    EXPECT_TRUE(same_bits(state[0], all[static_cast<std::size_t>(i)]));
   }
 }
 
@@ -258,6 +260,33 @@ TEST(LinearRecurrence, ADivisorOfZeroGivesZerosAndNoGradient) {
     for (float value : gradient.values<float>()) EXPECT_EQ(value, 0.0f);
 }
 
+TEST(LinearRecurrence, MemoryGrowsWithTheLengthAlone) {
+  const Heads h = {2, 2, 32, 32};
+  const auto peak = [&](std::int64_t n) {
+    const std::vector<Tensor> in = inputs_of(n, h, Decay::token, 0.1, false);
+    const Tensor dy = random_tensor({n, h.q, h.value_width}, 9);
+    reset_peak_in_use();
+    const std::int64_t before = allocator_statistics().bytes_in_use;
+    evaluate(in, Offsets::single(n), {}, dy);
+    return static_cast<double>(allocator_statistics().peak_in_use - before);
+  };
+  const double one = peak(1024), four = peak(4096);
+  EXPECT_LT(four, 4.2 * one);
+  EXPECT_LT(four, 4096 * 2 * 32 * sizeof(float) * 6.0);  // y, four gradients, and a state every 256 tokens
+}
+
+TEST(LinearRecurrence, SlicesOfAFusedProjectionNeedNoCopy) {
+  const Tensor fused = random_tensor({50, 3 * 2 * 16}), dy = random_tensor({50, 2, 16}, 9);
+  std::vector<Tensor> slices, copies;
+  for (std::int64_t i : {0, 1, 2}) {
+    slices.push_back(fused.slice(1, 32 * i, 32 * (i + 1)).as_shape({50, 2, 16}));
+    copies.push_back(slices.back().contiguous());
+  }
+  const Evaluated a = evaluate(slices, Offsets::single(50), {}, dy), b = evaluate(copies, Offsets::single(50), {}, dy);
+  EXPECT_TRUE(same_bits(a.y, b.y));
+  for (std::size_t i : {0, 1, 2}) EXPECT_TRUE(same_bits(a.gradients[i], b.gradients[i]));
+}
+
 TEST(LinearRecurrence, WhatDoesNotFitIsAnError) {
   const Tensor q = random_tensor({6, 2, 4}), v = random_tensor({6, 2, 5});
   const Offsets s = Offsets::single(6);
@@ -266,9 +295,12 @@ TEST(LinearRecurrence, WhatDoesNotFitIsAnError) {
   EXPECT_THROW(linear_recurrence(q, q, random_tensor({6, 1, 5}), s, {}), Error);
   EXPECT_THROW(linear_recurrence(q, q, v, s, {.log_decay = random_tensor({3})}), Error);
   EXPECT_THROW(linear_recurrence(q, q, v, s, {.log_decay = random_tensor({2}), .causal = false}), Error);
-  EXPECT_THROW(linear_recurrence_continue(q, q, v, s, {}, Tensor::zeros({1, 2, 4, 6})), Error);
-  EXPECT_THROW(linear_recurrence_continue(q, q, v, s, {.causal = false}, Tensor::zeros({1, 2, 4, 5})), Error);
-  EXPECT_THROW(linear_recurrence_continue(require_gradient(q), q, v, s, {}, Tensor::zeros({1, 2, 4, 5})), Error);
+  const std::vector<Tensor> state = {Tensor::zeros({2, 4, 5})}, wrong = {Tensor::zeros({2, 4, 6})}, none = {};
+  EXPECT_THROW(linear_recurrence_continue(q, q, v, s, {}, wrong), Error);
+  EXPECT_THROW(linear_recurrence_continue(q, q, v, s, {}, none), Error);
+  EXPECT_THROW(linear_recurrence_continue(q, q, v, s, {.causal = false}, state), Error);
+  EXPECT_THROW(linear_recurrence_continue(require_gradient(q), q, v, s, {}, state), Error);
+  linear_recurrence_continue(q, q, v, s, {}, state);
 }
 
 }  // namespace

@@ -134,10 +134,11 @@ void linear_recurrence(const LinearRecurrence<float>& p, const RecurrenceResult<
   });
 }
 
-void linear_recurrence_continue(const LinearRecurrence<float>& p, const HeadRows<float>& y, float* states) {
+void linear_recurrence_continue(const LinearRecurrence<float>& p, const HeadRows<float>& y,
+                                std::span<float* const> states) {
   constexpr std::int64_t few = 4;  // from there on a chunk costs less
   for_each_sequence_and_head(p, [&](std::int64_t s, std::int64_t kv) {
-    float* state = states + (s * p.k.heads + kv) * p.state_size();
+    float* state = states[static_cast<std::size_t>(s)] + kv * p.state_size();
     if (p.length(s) <= few)
       HWY_DYNAMIC_DISPATCH(run_steps)(p, s, kv, y, state);
     else

@@ -12,7 +12,8 @@ void linear_recurrence_backward(const LinearRecurrence<float>& problem, const Re
 /// How many values the backward pass wants of the forward one: a state every few hundred tokens.
 std::int64_t kept_states(const LinearRecurrence<float>& problem);
 
-/// Going on from `states` [sequences, kv_heads, width, columns]: token by token for a few tokens, by chunks for more.
-void linear_recurrence_continue(const LinearRecurrence<float>& problem, const HeadRows<float>& y, float* states);
+/// Going on from states[s] [kv_heads, width, columns]: token by token for a few tokens, by chunks for more.
+void linear_recurrence_continue(const LinearRecurrence<float>& problem, const HeadRows<float>& y,
+                                std::span<float* const> states);
 
 }  // namespace attune::kernels

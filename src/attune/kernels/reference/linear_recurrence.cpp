@@ -107,12 +107,12 @@ void linear_recurrence_backward(const Problem& p, const RecurrenceForward<double
   });
 }
 
-void linear_recurrence_continue(const Problem& p, const HeadRows<double>& y, double* states) {
+void linear_recurrence_continue(const Problem& p, const HeadRows<double>& y, std::span<double* const> states) {
   const std::int64_t columns = p.columns();
   for (std::int64_t s = 0; s < p.sequences(); ++s)
     for (std::int64_t t = p.begin(s); t < p.begin(s + 1); ++t)
       for (std::int64_t kv = 0; kv < p.k.heads; ++kv) {
-        double* state = states + (s * p.k.heads + kv) * p.state_size();  // [width, columns]
+        double* state = states[static_cast<std::size_t>(s)] + kv * p.state_size();  // [width, columns]
         for (std::int64_t c = 0; c < p.q.width; ++c)
           for (std::int64_t e = 0; e < columns; ++e) {
             const double value = e < p.v.width ? p.v.at(t, kv)[e] : 1;

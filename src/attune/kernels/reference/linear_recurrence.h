@@ -10,8 +10,9 @@ void linear_recurrence_backward(const LinearRecurrence<double>& problem, const R
                                 const RecurrenceGradients<double>& gradients);
 inline std::int64_t kept_states(const LinearRecurrence<double>&) { return 0; }
 
-/// The recurrent form, going on from `states` [sequences, kv_heads, width, columns] and leaving them as they are after
-/// the tokens.
-void linear_recurrence_continue(const LinearRecurrence<double>& problem, const HeadRows<double>& y, double* states);
+/// The recurrent form, going on from states[s] [kv_heads, width, columns] and leaving them as they are after the
+/// tokens.
+void linear_recurrence_continue(const LinearRecurrence<double>& problem, const HeadRows<double>& y,
+                                std::span<double* const> states);
 
 }  // namespace attune::kernels
