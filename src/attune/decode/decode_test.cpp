@@ -12,6 +12,7 @@
 #include "attune/decode/beam_search.h"
 #include "attune/decode/generate.h"
 #include "attune/models/architecture.h"
+#include "attune/nn/position/positions.h"
 #include "attune/ops/softmax.h"
 
 namespace attune {
@@ -95,6 +96,27 @@ TEST_P(CausalDecoding, EightTogetherGiveTheBitsOfEachAlone) {
     EXPECT_EQ(row(second), alone.step(one, {next[i]}).to_vector<float>()) << i;
   }
   set_num_threads(threads);
+}
+
+TEST(Positions, OfEveryMethodGoOnFromTheCache) {
+  for (const PositionEntry& entry : position_methods()) {
+    SCOPED_TRACE(entry.name);
+    Json positions = {{"method", entry.name}};
+    if (entry.name == "deberta") positions["kinds"] = {"c2p"};  // p2c asks for the keys, which a cache does not show
+    const Json config = {{"model_type", "attune"}, {"architectures", {"AttuneForCausalLM"}},
+                         {"vocab_size", 41},       {"hidden_size", 24},
+                         {"num_hidden_layers", 2}, {"max_position_embeddings", 100},
+                         {"positions", positions}};
+    const std::unique_ptr<Model> model = build_model(config, entry.name, {.checkpoint = {}, .initial = {.seed = 5}});
+    Decoder decoder(*model, 16);
+    const std::vector sequence = {decoder.begin()};
+    Ids prefix;
+    for (std::int64_t i = 0; i < 70; ++i) {
+      prefix.push_back(3 + i * i % 30);
+      const std::vector<float> step = decoder.step(sequence, {{prefix.back()}}).to_vector<float>();
+      ASSERT_TRUE(i % 23 != 0 || step == logits_of(*model, prefix)) << i;
+    }
+  }
 }
 
 // Scaling that depends on length: a request has one set of frequencies from its first token to its last, so that the

@@ -1,13 +1,16 @@
 // Models that begin from scratch: one stack with any attention (nn/attention/family.h) and any positions, as a decoder
 // (AttuneForCausalLM) or an encoder (AttuneForMaskedLM): the head decides. Pre-norm (Xiong et al. 2020); by default
 // RMSNorm and SwiGLU, and then full attention with rotary positions is Llama, number for number, under the same names.
+#include <algorithm>
+
 #include "attune/base/error.h"
 #include "attune/models/architecture.h"
 #include "attune/models/config_values.h"
 #include "attune/nn/attention/family.h"
 #include "attune/nn/attention/recurrent_memory.h"
 #include "attune/nn/embedding.h"
-#include "attune/nn/position/rotary.h"
+#include "attune/nn/position/positions.h"
+#include "attune/ops/arithmetic.h"
 
 namespace attune {
 
@@ -19,10 +22,9 @@ struct AttuneConfig {
   Activation activation;
   bool gated, rms, tied;
   double epsilon, deviation, dropout;
-  std::optional<RopeConfig> rope;
   std::optional<std::int64_t> pad_token_id;
   std::vector<std::int64_t> eos_token_ids;
-  std::optional<ConfigReader> family;  // "attention"
+  std::optional<ConfigReader> family, positions;  // "attention" and "positions"
 
   static AttuneConfig read(const ConfigReader& c) {
     AttuneConfig a;
@@ -46,19 +48,21 @@ struct AttuneConfig {
     a.dropout = c.number_or("dropout", 0, {0, 1});
     a.longest = c.integer_or("max_position_embeddings", 0, {.at_least = 1});
     a.tied = c.flag_or("tie_word_embeddings", true);
-    a.read_positions(c.object_or_empty("positions"));
+    a.positions = c.object_or_empty("positions");
     if (c.has("pad_token_id")) a.pad_token_id = c.integer("pad_token_id", {.at_least = 0});
     a.eos_token_ids = read_token_ids(c, "eos_token_id", {});
     c.ignore({"bos_token_id"});
     return a;
   }
 
-  void read_positions(const ConfigReader& c) {
-    if (c.choice_or("method", "rotary", {"rotary", "none"}) == "rotary")
-      rope = RopeConfig{.theta = c.number_or("theta", 10000, {.above = 0}), .rotary_dims = attention.head_dim};
-    if (rope && attention.head_dim % 2 != 0) c.reject("method", "rotary positions turn pairs: head_dim must be even");
+  PositionUse position_use(bool causal) const {
+    return {.causal = causal,
+            .sizes = attention,
+            .hidden_size = hidden_size,
+            .longest = longest,
+            .deviation = deviation,
+            .otherwise = "rotary"};
   }
-
   Norm norm(const Weights& w) const {
     return rms ? Norm::rms(w, hidden_size, epsilon) : Norm::layer(w, hidden_size, epsilon);
   }
@@ -107,6 +111,7 @@ class Attune : public Model {
     const bool causal = head == HeadKind::causal_lm;
     const Weights root(parameters_), w = root / "model";
     embed_ = Embedding(w / "embed_tokens", c.vocab_size, c.hidden_size, c.pad_token_id, c.deviation);
+    positions_ = build_positions(*c.positions, c.position_use(causal), w / "positions");
     for (int i = 0; i < c.layers; ++i) {
       const Weights layer = w / "layers" / i;
       FamilyParts parts = build_family(*c.family,
@@ -118,6 +123,7 @@ class Attune : public Model {
                                         .layers = c.layers},
                                        layer / "self_attn");
       if (parts.recurrence) recurrence_ = parts.recurrence;
+      place_scores(parts, layer / "self_attn");
       layers_.push_back(attune_block(layer, c, {causal ? Stack::decoder : Stack::encoder, i}, std::move(parts)));
     }
     norm_ = c.norm(w / "norm");
@@ -131,12 +137,15 @@ class Attune : public Model {
               .pad_token_id = c.pad_token_id,
               .eos_token_ids = c.eos_token_ids,
               .cached_attention = c.attention};
-    if (c.longest > 0) facts_.longest = c.longest;
+    const std::int64_t placed = positions_.longest, longest = c.longest > 0 && placed > 0 ? std::min(c.longest, placed)
+                                                                                          : std::max(c.longest, placed);
+    if (longest > 0) facts_.longest = longest;
   }
   const ModelFacts& facts() const override { return facts_; }
 
   Tensor forward(const Batch& batch, Observer* observer) const override {
     Tensor x = embed_(batch.ids);  // [tokens, hidden]
+    if (positions_.added) x = add(x, positions_.added(batch));
     x = batch.dropped(x, config_.dropout, batch.site("embeddings"));
     const Stack stack = layers_.front().place.stack;
     if (observer) observer->hidden_state(stack, 0, x);
@@ -154,11 +163,23 @@ class Attune : public Model {
   /// All blocks and the final norm, over tokens at the batch's positions.
   Tensor states(const Tensor& x, const Batch& batch, Observer* observer) const {
     Batch placed = batch;
-    if (config_.rope) placed.rotary = rotary_table(*config_.rope, batch.positions.values<std::int64_t>());
+    if (positions_.rotary) placed.rotary = positions_.rotary(batch);
     return norm_(run(layers_, x, placed, observer, nullptr, true));
   }
 
+  /// What the positions change of one block's scores.
+  void place_scores(FamilyParts& parts, const Weights& block) const {
+    if (!positions_.scores) return;
+    if (parts.mixer)
+      config_.positions->reject("method",
+                                "this attention family has no scores that positions could change: take "
+                                "rotary, sinusoidal, learned or none");
+    parts.rule.scores = parts.rule.scores + positions_.scores(block);
+    if (positions_.scale) parts.rule.scale = positions_.scale;
+  }
+
   AttuneConfig config_;
+  PositionParts positions_;
   ModelFacts facts_;
   Embedding embed_;
   std::vector<Block> layers_;

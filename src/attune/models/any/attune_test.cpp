@@ -1,11 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
 #include "attune/models/architecture.h"
 #include "attune/models/objective.h"
+#include "attune/nn/position/positions.h"
 
 namespace attune {
 namespace {
@@ -67,7 +71,7 @@ TEST(AttuneModel, FullAttentionWithRotaryPositionsIsLlamaBitForBit) {
   llama["architectures"] = {"LlamaForCausalLM"};
   llama["rope_theta"] = 500.0;
   Json ours = attune_config("AttuneForCausalLM", {{"family", "full"}});
-  ours["positions"] = {{"method", "rotary"}, {"theta", 500.0}};
+  ours["positions"] = {{"method", "rotary"}, {"rope_theta", 500.0}};
   auto a = fresh(llama), b = fresh(ours);
   ASSERT_EQ(a->parameters().all().size(), b->parameters().all().size());
   for (std::size_t i = 0; i < a->parameters().all().size(); ++i) {
@@ -131,7 +135,71 @@ TEST(AttuneModel, RecurrentMemoryReachesTokensThatNoSegmentReaches) {
   EXPECT_EQ(row(5, 5), row(6, 5));  // another sequence
 }
 
+/// A model of each position method there is, with as many key heads as query heads: DeBERTa's needs them.
+std::vector<Json> of_all_positions(const std::string& head) {
+  std::vector<Json> configs;
+  for (const PositionEntry& entry : position_methods()) {
+    Json config = attune_config(head);
+    config["num_key_value_heads"] = 4;
+    config["max_position_embeddings"] = 12;
+    config["positions"] = {{"method", entry.name}};
+    configs.push_back(config);
+  }
+  return configs;
+}
+
+TEST(AttuneModel, TakesEveryPositionMethodAsDecoderAndEncoder) {
+  for (const std::string head : {"AttuneForCausalLM", "AttuneForMaskedLM"}) {
+    std::set<std::vector<float>> results;
+    for (const Json& config : of_all_positions(head)) {
+      SCOPED_TRACE(to_text(config["positions"]));
+      auto model = fresh(config);
+      auto first = [&](std::int64_t last) {
+        return model->forward(Batch::of({{5, 3, 40, last}})).detached().rows(0, 3).contiguous().to_vector<float>();
+      };
+      EXPECT_EQ(first(7) == first(8), head == "AttuneForCausalLM");
+      results.insert(first(7));
+      const auto step = step_of(*model);  // every weight has its gradient
+      const auto& weights = model->parameters().all();
+      for (std::size_t i = 0; i < weights.size(); ++i)
+        EXPECT_TRUE(std::ranges::any_of(step[i + 1], [](float g) { return g != 0; })) << weights[i].name;
+      model->checkpoint_blocks(true);
+      EXPECT_EQ(step_of(*model), step);
+    }
+    EXPECT_EQ(results.size(), position_methods().size());  // no two are the same
+  }
+}
+
+TEST(AttuneModel, OnlyPositionsTellAnEncoderTheOrder) {
+  for (const Json& config : of_all_positions("AttuneForMaskedLM")) {
+    auto model = fresh(config);
+    auto last = [&](std::int64_t a, std::int64_t b) {
+      return model->forward(Batch::of({{a, b, 40}})).detached().rows(2, 3).contiguous().to_vector<float>();
+    };
+    const std::vector<float> one = last(5, 9), other = last(9, 5);
+    double difference = 0;
+    for (std::size_t i = 0; i < one.size(); ++i) difference = std::max(difference, std::abs(double{one[i]} - other[i]));
+    EXPECT_EQ(difference > 1e-5, config["positions"]["method"] != "none") << to_text(config["positions"]);
+  }
+}
+
+TEST(AttuneModel, PositionTablesBoundTheSequence) {
+  Json config = attune_config("AttuneForCausalLM");
+  config["positions"] = {{"method", "learned"}, {"length", 5}, {"stretched_to", 9}};
+  EXPECT_EQ(fresh(config)->facts().longest, 9);
+  config["max_position_embeddings"] = 7;
+  EXPECT_EQ(fresh(config)->facts().longest, 7);
+  config["positions"] = {{"method", "alibi"}};
+  EXPECT_EQ(fresh(config)->facts().longest, 7);
+  config.erase("max_position_embeddings");
+  EXPECT_FALSE(fresh(config)->facts().longest.has_value());
+}
+
 TEST(AttuneModel, RefusesWhatItCannotRead) {
+  Json scoreless = attune_config("AttuneForMaskedLM", {{"family", "linformer"}});
+  scoreless["max_position_embeddings"] = 12;
+  scoreless["positions"] = {{"method", "alibi"}};
+  EXPECT_NE(error_of(scoreless).find("no scores"), std::string::npos);
   EXPECT_NE(error_of(attune_config("AttuneForCausalLM", {{"family", "fulll"}})).find("full"), std::string::npos);
   EXPECT_NE(error_of(attune_config("AttuneForCausalLM", {{"family", "full"}, {"rank", 3}})).find("rank"),
             std::string::npos);

@@ -21,7 +21,7 @@ const RegisterPositions registered({
       LearnedPositions positions(w, length, use.hidden_size, use.deviation);
       if (config.has("stretched_to"))
         positions = positions.stretched_to(config.integer("stretched_to", {.at_least = static_cast<double>(length)}));
-      return {.added = [positions](const Batch& batch) { return positions(batch); }};
+      return {.added = [positions](const Batch& batch) { return positions(batch); }, .longest = positions.longest()};
     },
 });
 
@@ -36,7 +36,7 @@ LearnedPositions LearnedPositions::stretched_to(std::int64_t length) const {
 }
 
 Tensor LearnedPositions::operator()(const Batch& batch) const {
-  const std::int64_t count = stretched_ > 0 ? stretched_ : table_.table().dim(0);
+  const std::int64_t count = longest();
   std::int64_t last = -1;
   for (std::int64_t position : batch.positions.values<std::int64_t>()) last = std::max(last, position);
   check(last < count, "a sequence of {} tokens is longer than the {} positions that this model learned: shorten it",

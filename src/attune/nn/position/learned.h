@@ -18,6 +18,8 @@ class LearnedPositions {
   /// is longer.
   LearnedPositions stretched_to(std::int64_t length) const;
 
+  std::int64_t longest() const { return stretched_ > 0 ? stretched_ : table_.table().dim(0); }
+
   /// Returns [tokens, width]. Throws Error with both numbers where a sequence is longer than the positions.
   Tensor operator()(const Batch& batch) const;
 

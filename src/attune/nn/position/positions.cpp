@@ -27,7 +27,7 @@ RegisterPositions::RegisterPositions(PositionEntry entry) {
 const std::vector<PositionEntry>& position_methods() { return entries(); }
 
 PositionParts build_positions(const ConfigReader& config, const PositionUse& use, const Weights& w) {
-  const std::string name = config.string_or("method", "none");
+  const std::string name = config.string_or("method", use.otherwise);
   std::string known;
   for (const PositionEntry& entry : entries()) {
     if (entry.name == name) return entry.build(config, use, w);

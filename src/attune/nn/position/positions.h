@@ -21,8 +21,9 @@ struct PositionUse {
   bool causal = true;         // a decoder: no token sees a later one
   AttentionSizes sizes = {};  // of every block
   std::int64_t hidden_size = 0;
-  std::int64_t longest = 0;  // tokens in a sequence, for methods with a table of that length; 0: not bounded
-  double deviation = 0.02;   // what learned tables begin with
+  std::int64_t longest = 0;        // tokens in a sequence, for methods with a table of that length; 0: not bounded
+  double deviation = 0.02;         // what learned tables begin with
+  std::string otherwise = "none";  // the method where the config names none
 };
 
 /// What a position method gives to a model; a method fills one of the functions, the others are null.
@@ -42,6 +43,8 @@ struct PositionParts {
   std::function<ScoreChanges(const Weights& block)> scores = {};
   /// Of the scores, where the method asks for another than 1 / sqrt(head_dim) (DeBERTa).
   std::optional<double> scale = {};
+  /// Tokens in a sequence that the method takes; 0: any number.
+  std::int64_t longest = 0;
 };
 
 /// One row of the registry. A method's file registers itself.
@@ -59,7 +62,7 @@ struct RegisterPositions {
 /// By name: alibi, deberta, learned, none, rotary, shaw, sinusoidal, t5.
 const std::vector<PositionEntry>& position_methods();
 
-/// Builds the method that `config` names ("none" where it names none). Throws Error, naming those there are, where it
+/// Builds the method that `config` names. Throws Error, naming those there are, where it
 /// is unknown, or where its values do not fit the use.
 PositionParts build_positions(const ConfigReader& config, const PositionUse& use, const Weights& w);
 

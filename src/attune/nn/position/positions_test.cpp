@@ -48,6 +48,12 @@ TEST(BuildPositions, EveryMethodGivesOnePart) {
             (std::vector<std::string>{"alibi", "deberta", "learned", "none", "rotary", "shaw", "sinusoidal", "t5"}));
 }
 
+TEST(BuildPositions, EveryMethodIsInTheDocumentation) {
+  const std::string page = read_file(Path(ATTUNE_GOLDEN_DIR) / "../../docs/positions.md");
+  for (const PositionEntry& entry : position_methods())
+    EXPECT_NE(page.find("\n| `" + entry.name + "` | "), std::string::npos) << entry.name;
+}
+
 TEST(BuildPositions, AddedVectorsAreThoseOfTheClasses) {
   const Tensor sinusoidal = Built(R"({"method": "sinusoidal", "layout": "halves"})").parts.added(batch());
   EXPECT_EQ(sinusoidal.to_vector<float>(),
