@@ -55,7 +55,6 @@ std::unique_ptr<Model> model_of(const Use& use, DType type = DType::F32) {
                        {"num_attention_heads", 2},
                        {"initializer_range", 0.3},
                        {"max_position_embeddings", 80},
-                       {"positions", {{"method", type == DType::F64 ? "none" : "rotary"}}},
                        {"attention", settings_of(use.family)}};
   return build_model(config, "a test's config",
                      {.checkpoint = nullptr, .initial = {.seed = 5}, .trainable = true, .type = type});
