@@ -3,8 +3,10 @@
 #include <cstdio>
 
 #include "attune/base/error.h"
+#include "attune/bench/attention_families.h"
 #include "attune/bench/bench.h"
 #include "attune/cli/commands/commands.h"
+#include "attune/cli/numbers.h"
 
 namespace attune {
 
@@ -13,9 +15,27 @@ namespace {
 struct BenchOptions {
   std::string name, only, input;
   bool json = false;
+  // attention by families
+  std::vector<std::string> families, lengths = {"512..131072"};
+  bool fit = false;
+  double budget = 20;
 };
 
+int run_families(const BenchOptions& options, const Session& session) {
+  check_usage(options.name == "attention", "--families is of the benchmark \"attention\", not of \"{}\"", options.name);
+  auto print = [&](const auto& result) {
+    fmt::print("{}\n", options.json ? json_line(result) : text_line(result));
+    std::fflush(stdout);
+  };
+  bench::FamilyReport report{.cost = print};
+  if (options.fit) report.fit = print;
+  attention_families({options.families, read_lengths("--lengths", options.lengths), options.budget}, report,
+                     session.run);
+  return 0;
+}
+
 int run_bench(const BenchOptions& options, const Session& session) {
+  if (!options.families.empty()) return run_families(options, session);
   std::vector<std::string> names;
   for (const bench::Bench& one : bench::benches()) {
     names.push_back(one.name);
@@ -58,6 +78,11 @@ Command bench_command() {
             arguments.option("--export", options->input,
                              "measure nothing: write the input, for peers, to this directory");
             arguments.flag("--json", options->json, "a JSON line a case");
+            arguments.option("--families", options->families,
+                             "attention: these families in its place, or all, one layer of 4 heads of 64 each", true);
+            arguments.option("--lengths", options->lengths, "of --families: 512,1024, or doubling, 512..131072", true);
+            arguments.flag("--fit", options->fit, "of --families: how time and memory grow by length");
+            arguments.option("--budget", options->budget, "of --families: seconds that one pass may take");
             return [options](const Session& session) { return run_bench(*options, session); };
           }};
 }
