@@ -19,6 +19,7 @@ Command evaluate_command();
 Command info_command();
 Command verify_command();
 Command forward_command();
+Command probe_command();
 Command demo_command();
 Command bench_command();
 

@@ -1,0 +1,126 @@
+#include "attune/explain/probe_documents.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "attune/base/error.h"
+
+namespace attune::explain {
+
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+
+constexpr std::size_t fewest_words = 64;
+
+Ids encoded(const Tokenizer& tokenizer, std::string_view text) {
+  const Encoding encoding = tokenizer.encode(text, {.add_special_tokens = false});
+  return {encoding.ids.begin(), encoding.ids.end()};
+}
+
+/// Whether a token, alone, is a word of three lower-case letters or more, with a space before it where tokens hold
+/// theirs.
+bool is_word(const Tokenizer& tokenizer, std::int32_t id) {
+  if (tokenizer.is_special(id)) return false;
+  const std::int32_t ids[] = {id};
+  std::string word = tokenizer.decode(ids);
+  if (word.starts_with(' ')) word.erase(0, 1);
+  if (word.size() < 3 || !std::ranges::all_of(word, [](char c) { return c >= 'a' && c <= 'z'; })) return false;
+  return encoded(tokenizer, " " + word) == Ids{id};
+}
+
+void append(Ids& to, const Ids& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+/// `count` tokens of the text from a place drawn at random; from its beginning again where it ends.
+Ids stretch(const ProbeText& text, std::int64_t count, RandomStream& random) {
+  const auto all = static_cast<std::int64_t>(text.text.size());
+  std::int64_t at = random.below(all);
+  Ids ids;
+  for (std::int64_t i = 0; i < count; ++i, at = (at + 1) % all) ids.push_back(text.text[static_cast<std::size_t>(at)]);
+  return ids;
+}
+
+/// `count` words, no two the same.
+Ids different_words(const ProbeText& text, std::int64_t count, RandomStream& random) {
+  const auto all = static_cast<std::int64_t>(text.words.size());
+  check(count <= all, "{} different words are asked for, and the tokenizer has {} whole ones", count, all);
+  Ids words;
+  while (static_cast<std::int64_t>(words.size()) < count) {
+    const std::int64_t word = text.words[static_cast<std::size_t>(random.below(all))];
+    if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+  }
+  return words;
+}
+
+std::int64_t place_at(double depth, std::int64_t filler) {
+  check(depth >= 0 && depth <= 1, "a depth of {} is not within 0 and 1", depth);
+  return std::llround(depth * static_cast<double>(filler));
+}
+
+}  // namespace
+
+ProbeText ProbeText::of(const Tokenizer& tokenizer, std::span<const std::string_view> texts) {
+  ProbeText probe;
+  for (std::string_view text : texts) append(probe.text, encoded(tokenizer, text));
+  check(!probe.text.empty(), "a probe needs text to hide its words in: there is not one token");
+  for (std::int32_t id = 0; id < tokenizer.limit(); ++id)
+    if (is_word(tokenizer, id)) probe.words.push_back(id);
+  check(probe.words.size() >= fewest_words,
+        "a probe draws from tokens that are whole lower-case words: the tokenizer has {}, and {} are needed",
+        probe.words.size(), fewest_words);
+  probe.before_pair = encoded(tokenizer, "\nRemember:");
+  probe.after_pair = encoded(tokenizer, ".");
+  return probe;
+}
+
+Asked needle_document(const ProbeText& text, const NeedleSizes& sizes, RandomStream& random) {
+  check(sizes.pairs >= 1 && sizes.questions >= 1 && sizes.questions <= sizes.pairs,
+        "a needle probe of {} pairs and {} questions: give at least 1, and no more questions than pairs", sizes.pairs,
+        sizes.questions);
+  const auto needle = static_cast<std::int64_t>(text.before_pair.size() + text.after_pair.size()) + 2;
+  const std::int64_t filler = sizes.length - (sizes.pairs + sizes.questions) * needle;
+  check(filler >= 0, "{} needles and {} questions of {} tokens do not fit a document of {}", sizes.pairs,
+        sizes.questions, needle, sizes.length);
+  const Ids words = different_words(text, 2 * sizes.pairs, random);  // key, value, key, value ...
+  std::vector<std::pair<std::int64_t, std::int64_t>> needles;        // place in the filler, pair
+  for (std::int64_t pair = 0; pair < sizes.pairs; ++pair)
+    needles.emplace_back(pair == 0 ? place_at(sizes.depth, filler) : random.below(filler + 1), pair);
+  std::ranges::sort(needles);
+  const Ids around = stretch(text, filler, random);
+  Asked document;
+  auto put_pair = [&](std::int64_t pair) {
+    append(document.ids, text.before_pair);
+    document.ids.push_back(words[static_cast<std::size_t>(2 * pair)]);
+    document.ids.push_back(words[static_cast<std::size_t>(2 * pair + 1)]);
+    append(document.ids, text.after_pair);
+    return static_cast<std::int64_t>(document.ids.size() - text.after_pair.size()) - 1;  // where its value stands
+  };
+  std::int64_t from = 0;
+  for (auto [place, pair] : needles) {
+    document.ids.insert(document.ids.end(), around.begin() + from, around.begin() + place);
+    put_pair(pair);
+    from = place;
+  }
+  document.ids.insert(document.ids.end(), around.begin() + from, around.end());
+  for (std::int64_t pair = 0; pair < sizes.questions; ++pair) document.places.push_back(put_pair(pair));
+  return document;
+}
+
+Asked copy_document(const ProbeText& text, const CopySizes& sizes, RandomStream& random) {
+  check(sizes.span >= 2, "a copy probe repeats {} words: give 2 or more", sizes.span);
+  const std::int64_t filler = sizes.length - 2 * sizes.span;
+  check(filler >= 0, "{} words do not fit a document of {} tokens twice", sizes.span, sizes.length);
+  const Ids words = different_words(text, sizes.span, random), around = stretch(text, filler, random);
+  const std::int64_t place = place_at(sizes.depth, filler);
+  Asked document;
+  document.ids.assign(around.begin(), around.begin() + place);
+  append(document.ids, words);
+  document.ids.insert(document.ids.end(), around.begin() + place, around.end());
+  append(document.ids, words);
+  document.places.resize(static_cast<std::size_t>(sizes.span) - 1);
+  std::iota(document.places.begin(), document.places.end(), sizes.length - sizes.span + 1);
+  return document;
+}
+
+}  // namespace attune::explain

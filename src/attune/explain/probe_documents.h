@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "attune/base/random.h"
+#include "attune/explain/ask.h"
+#include "attune/text/tokenizer.h"
+
+namespace attune::explain {
+
+/// What probes are made of, in one tokenizer's tokens.
+struct ProbeText {
+  std::vector<std::int64_t> text;                               // real text, its documents one behind the other
+  std::vector<std::int64_t> words;                              // tokens that are a whole word each
+  std::vector<std::int64_t> before_pair = {}, after_pair = {};  // what a needle stands in: "\nRemember:" and "."
+
+  /// Throws Error where the text has no token, or the tokenizer no 64 whole words.
+  static ProbeText of(const Tokenizer& tokenizer, std::span<const std::string_view> texts);
+};
+
+struct NeedleSizes {
+  std::int64_t length = 512;   // tokens of the whole document
+  double depth = 0.5;          // of the needle that is asked for: 0 at the beginning, 1 just before the question
+  std::int64_t pairs = 4;      // needles; the others stand anywhere
+  std::int64_t questions = 1;  // at the end: the first is for the needle at `depth`, the others for others
+};
+
+/// A needle in real text (Kamradt 2023, "Needle in a haystack"; with several keys as in Hsieh et al. 2024, RULER, table
+/// 2): "\nRemember: KEY VALUE." stands within a stretch of text for each of several pairs of words, and at the end
+/// "\nRemember: KEY" asks for the VALUE. Places are those of the values asked for. Throws Error where the needles do
+/// not fit the length or a size is out of range.
+Asked needle_document(const ProbeText& text, const NeedleSizes& sizes, RandomStream& random);
+
+struct CopySizes {
+  std::int64_t length = 512;
+  double depth = 0.5;      // of the first time, as above
+  std::int64_t span = 24;  // words that are repeated
+};
+
+/// A span of words drawn at random stands within a stretch of real text and again at the end (Olsson et al. 2022,
+/// "In-context learning and induction heads"; Jelassi et al. 2024, "Repeat after me"): all but its first word can be
+/// known by looking back, and by nothing else. `places`: of the second time, all but the first word. Throws Error as
+/// needle_document does.
+Asked copy_document(const ProbeText& text, const CopySizes& sizes, RandomStream& random);
+
+}  // namespace attune::explain
