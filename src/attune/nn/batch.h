@@ -13,6 +13,8 @@
 
 namespace attune {
 
+class KeyMemory;  // memory/key_memory.h
+
 /// What every forward takes: the tokens of all sequences one behind the other, and where each begins. Nothing is
 /// padded.
 struct Batch {
@@ -39,6 +41,11 @@ struct Batch {
   /// How many tokens each sequence's request may come to, fixed when it started: what rope scaling that depends on
   /// length goes by. Empty: the sequences are whole.
   std::vector<std::int64_t> planned_lengths;
+
+  /// Set in inference: a layer with kNN memory also looks up these keys and values of other texts.
+  const KeyMemory* lookup = nullptr;
+  /// Set to fill a memory: that layer adds its keys and values to it, each with its sequence's example as the document.
+  KeyMemory* record = nullptr;
 
   std::int64_t tokens() const { return offsets.total(); }
 
