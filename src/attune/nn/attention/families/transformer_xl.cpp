@@ -10,7 +10,6 @@
 #include "attune/nn/attention/family.h"
 #include "attune/nn/position/sinusoidal.h"
 #include "attune/ops/arithmetic.h"
-#include "attune/ops/head_products.h"
 #include "attune/ops/view.h"
 
 namespace attune {
@@ -79,11 +78,12 @@ class TransformerXl : public AttentionFamily {
   ScoreChanges distance_scores(const Tensor& q, std::int64_t count) const {
     const Tensor r = position_(distances_.rows(0, count).to(q.dtype()));  // [count, heads head_dim]
     const Tensor table = reshape(r, {count, q.dim(1), q.dim(2)});
-    return {.additions = {[=](const ScoreSetting& s) -> ScoreAddition {
-              std::vector<std::int32_t> buckets;
-              for (std::int64_t d = s.smallest; d <= s.largest; ++d)  // what comes later is masked
-                buckets.push_back(static_cast<std::int32_t>(std::clamp<std::int64_t>(-d, 0, count - 1)));
-              return {kernels::ScoreTermKind::query, head_products(q, table, s.scale), buckets};
+    // What comes later is masked: any row of the table will do.
+    const ScoreChanges of_keys = relative_keys(
+        table, [count](std::int64_t distance) { return std::clamp<std::int64_t>(-distance, 0, count - 1); });
+    return {.additions = {[q, add = of_keys.additions.front()](ScoreSetting setting) {
+              setting.q = q;  // the products with positions have a bias of their own
+              return add(setting);
             }}};
   }
 
