@@ -36,6 +36,19 @@ TEST(RunConfig, WhatIsResolvedReadsAsTheSame) {
   EXPECT_EQ(resolved["train"]["class_weights"], "sqrt_balanced");
 }
 
+TEST(RunConfig, TablesWithinTheModelReachTheArchitectureAndComeBack) {
+  const std::string text =
+      "task = \"lm\"\n[data]\ntrain = \"t.jsonl\"\n[model]\narchitecture = \"attune\"\n"
+      "[model.attention]\nfamily = \"window\"\none_sided = 64\n[model.positions]\nmethod = \"none\"\n";
+  Json run = parse_toml(text, "run.toml");
+  apply_setting(run, "model.attention.one_sided=32");
+  const RunConfig read = RunConfig::read(run, "run.toml");
+  EXPECT_EQ((*read.model.config)["attention"], (Json{{"family", "window"}, {"one_sided", 32}}));
+  EXPECT_EQ((*read.model.config)["positions"]["method"], "none");
+  const Json resolved = read.resolved();
+  EXPECT_EQ(RunConfig::read(parse_toml(to_toml(resolved), "config.toml"), "config.toml").resolved(), resolved);
+}
+
 TEST(RunConfig, ARunWithoutEndIsRefusedByName) {
   for (const char* key : {"epochs", "max_steps", "batch_size", "accumulation"}) {
     std::string message = error_of(classification({{key, std::int64_t{1} << 60}}));

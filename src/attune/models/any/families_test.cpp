@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "attune/autograd/tape.h"
 #include "attune/base/threads.h"
+#include "attune/checkpoint/checkpoint.h"
 #include "attune/models/architecture.h"
 #include "attune/models/objective.h"
 #include "attune/nn/attention/family.h"
@@ -48,17 +50,20 @@ std::vector<Use> uses() {
   return all;
 }
 
+Json config_of(const Use& use) {
+  return {{"model_type", "attune"},
+          {"architectures", {use.causal ? "AttuneForCausalLM" : "AttuneForMaskedLM"}},
+          {"vocab_size", 31},
+          {"hidden_size", 16},
+          {"num_hidden_layers", 2},
+          {"num_attention_heads", 2},
+          {"initializer_range", 0.3},
+          {"max_position_embeddings", 80},
+          {"attention", settings_of(use.family)}};
+}
+
 std::unique_ptr<Model> model_of(const Use& use, DType type = DType::F32) {
-  const Json config = {{"model_type", "attune"},
-                       {"architectures", {use.causal ? "AttuneForCausalLM" : "AttuneForMaskedLM"}},
-                       {"vocab_size", 31},
-                       {"hidden_size", 16},
-                       {"num_hidden_layers", 2},
-                       {"num_attention_heads", 2},
-                       {"initializer_range", 0.3},
-                       {"max_position_embeddings", 80},
-                       {"attention", settings_of(use.family)}};
-  return build_model(config, "a test's config",
+  return build_model(config_of(use), "a test's config",
                      {.checkpoint = nullptr, .initial = {.seed = 5}, .trainable = true, .type = type});
 }
 
@@ -108,6 +113,22 @@ TEST_P(EveryFamily, NoTokenOfADecoderSeesALaterOne) {
     EXPECT_EQ(model->forward(Batch::of({other})).rows(0, t + 1).to_vector<float>(), y.rows(0, t + 1).to_vector<float>())
         << "token " << t;
   }
+}
+
+TEST_P(EveryFamily, SavedAndReadAgainItGivesTheSameBits) {
+  NoGradient none;
+  const Path directory = Path(testing::TempDir()) / ("attune_" + GetParam().family + std::to_string(GetParam().causal));
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  auto model = model_of(GetParam());
+  std::vector<NamedTensor> weights;
+  for (const Parameter& p : model->parameters().all()) weights.push_back({p.name, p.value.detached()});
+  write_sharded(directory, weights);
+  WeightSource source{.checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(directory)), .initial = {}};
+  auto again = build_model(config_of(GetParam()), "a test's config", source);
+  const Batch batch = Batch::of({text(60, 1), text(3, 2)});
+  EXPECT_EQ(again->forward(batch).to_vector<float>(), model->forward(batch).to_vector<float>());
+  std::filesystem::remove_all(directory);
 }
 
 // Along a random direction of all weights, by central differences in f64.
