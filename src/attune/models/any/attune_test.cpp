@@ -170,6 +170,18 @@ TEST(AttuneModel, TakesEveryPositionMethodAsDecoderAndEncoder) {
   }
 }
 
+TEST(AttuneModel, PositionsOnTheReferenceInF64AgreeWithF32) {
+  for (const Json& config : of_all_positions("AttuneForCausalLM")) {
+    const WeightSource exact{.checkpoint = {}, .initial = RandomKey{.seed = 3}.at("weights"), .type = DType::F64};
+    const Tensor reference = build_model(config, "a test's config", exact)->forward(Batch::of({{5, 3, 40}, {7}}));
+    ASSERT_EQ(reference.dtype(), DType::F64);
+    const std::vector<double> expected = reference.to_vector<double>();
+    const std::vector<float> ours = fresh(config)->forward(Batch::of({{5, 3, 40}, {7}})).to_vector<float>();
+    for (std::size_t i = 0; i < ours.size(); ++i)
+      ASSERT_NEAR(ours[i], expected[i], 2e-5) << to_text(config["positions"]);
+  }
+}
+
 TEST(AttuneModel, OnlyPositionsTellAnEncoderTheOrder) {
   for (const Json& config : of_all_positions("AttuneForMaskedLM")) {
     auto model = fresh(config);
