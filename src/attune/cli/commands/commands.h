@@ -15,6 +15,7 @@ Command workflow_command();
 Command classify_command();
 Command generate_command();
 Command translate_command();
+Command memory_command();
 Command evaluate_command();
 Command info_command();
 Command verify_command();

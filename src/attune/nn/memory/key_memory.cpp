@@ -110,6 +110,7 @@ std::int64_t KeyMemory::remove_document(std::int64_t document) {
   for (std::int64_t slot = 0; slot < slots(); ++slot)
     if (!empty_[at(slot)] && documents_[at(slot)] == document) gone.push_back(ids_[at(slot)]);
   remove(gone);
+  names.erase(document);
   return static_cast<std::int64_t>(gone.size());
 }
 

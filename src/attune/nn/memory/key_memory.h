@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,6 +33,8 @@ class KeyMemory {
   using Id = std::int64_t;  // of an entry; counts up and is not used again
 
   explicit KeyMemory(const KeyMemorySizes& sizes, const KeyMemoryOptions& options = {});
+  KeyMemory(KeyMemory&&) = default;  // no copies: they would share the tensors that edits write to
+  KeyMemory& operator=(KeyMemory&&) = default;
 
   /// k: [n, kv_heads, head_dim], v: [n, kv_heads, value_dim], f32. `document` is any number that says where they come
   /// from. Returns the first id; the others follow. Throws Error where shapes do not fit or a value is not finite.
@@ -61,8 +64,10 @@ class KeyMemory {
   void nearest(const kernels::Matrix<float>& queries, std::int64_t kv_head, std::int64_t count,
                std::int64_t* best) const;
 
-  /// What the memory says of its origin in its file: which model and layer made it. Any text.
+  /// What its file says of where it comes from: the model that made it, any text.
   std::string origin;
+  /// What people call the documents; remove_document() forgets a name, too.
+  std::map<std::int64_t, std::string> names;
 
   /// Writes one safetensors file, whole or not at all. It holds what is in the memory now and nothing of what was
   /// removed. The memory that open() then makes gives the same answers to the same look-ups, bit for bit.

@@ -1,4 +1,5 @@
 #include <charconv>
+#include <limits>
 
 #include "attune/base/error.h"
 #include "attune/checkpoint/safetensors.h"
@@ -10,18 +11,23 @@ namespace {
 
 constexpr const char* format_name = "attune key memory 1";
 
+const std::string document_prefix = "document.";
+
 std::string graph_name(std::int64_t head, const char* part) { return fmt::format("graph.{}.{}", head, part); }
+
+std::int64_t number_of(const std::string& key, std::string_view text, std::int64_t at_least) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  check(error == std::errc() && end == text.data() + text.size() && value >= at_least,
+        "\"{}\" has \"{}\" in its metadata: expected a whole number from {} on", key, text, at_least);
+  return value;
+}
 
 /// A whole number of the file's metadata.
 std::int64_t number_in(const Metadata& metadata, const std::string& key, std::int64_t at_least) {
   const auto found = metadata.find(key);
   check(found != metadata.end(), "its metadata lacks \"{}\"", key);
-  const std::string& text = found->second;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  check(error == std::errc() && end == text.data() + text.size() && value >= at_least,
-        "\"{}\" is \"{}\" in its metadata: expected a whole number from {} on", key, text, at_least);
-  return value;
+  return number_of(key, found->second, at_least);
 }
 
 /// A tensor of the file with the type and sizes that it must have; a size below 0 may be any.
@@ -50,6 +56,7 @@ void KeyMemory::save(const Path& path) {
                        {"links", std::to_string(options_.graph.links)},
                        {"build_breadth", std::to_string(options_.graph.build_breadth)},
                        {"search_breadth", std::to_string(options_.graph.search_breadth)}};
+  for (const auto& [document, name] : names) metadata[document_prefix + std::to_string(document)] = name;
   std::vector<NamedTensor> tensors = {
       {"ids", flat(ids_)}, {"documents", flat(documents_)}, {"keys", keys()}, {"values", values()}};
   for (std::int64_t head = 0; head < static_cast<std::int64_t>(graphs_.size()); ++head) {
@@ -88,6 +95,11 @@ KeyMemory KeyMemory::open(const Path& path) {
     check(memory.next_ < std::int64_t{1} << 62, "its next id is {}: none is left to count up to", memory.next_);
     const auto origin = metadata.find("origin");
     if (origin != metadata.end()) memory.origin = origin->second;
+    for (auto one = metadata.lower_bound(document_prefix); one != metadata.end(); ++one) {
+      if (!one->first.starts_with(document_prefix)) break;
+      const std::string_view number = std::string_view(one->first).substr(document_prefix.size());
+      memory.names[number_of(one->first, number, std::numeric_limits<std::int64_t>::min())] = one->second;
+    }
     memory.ids_ = ids.to_vector<std::int64_t>();
     memory.documents_ = documents.to_vector<std::int64_t>();
     for (std::size_t i = 0; i < memory.ids_.size(); ++i)

@@ -135,12 +135,14 @@ TEST(KeyMemory, OpenedFileAnswersBitForBitAndGoesOnTheSame) {
   for (std::int64_t exact_up_to : {1000, 50}) {
     KeyMemory memory = filled(400, exact_up_to);
     memory.origin = "a model's third layer";
+    memory.names = {{1, "größer"}, {2, ""}, {-3, "before"}};
     memory.remove(std::vector<KeyMemory::Id>{3, 250});
     memory.replace(9, random_tensor({1, 2, 16}, 77), random_tensor({1, 2, 16}, 78));
     const Path path = temporary("memory.safetensors");
     memory.save(path);
     KeyMemory again = KeyMemory::open(path);
     EXPECT_EQ(again.origin, memory.origin);
+    EXPECT_EQ(again.names, memory.names);
     const Tensor q = random_tensor({9, 16}, 3);
     for (int round = 0; round < 2; ++round) {
       EXPECT_EQ(again.ids(), memory.ids());

@@ -55,7 +55,7 @@ struct PerformerSettings {
   bool causal = true;
 };
 
-class Performer : public RecurrentFamily {
+class Performer : public AttentionFamily {
  public:
   explicit Performer(const PerformerSettings& settings) : settings_(settings) {}
 
