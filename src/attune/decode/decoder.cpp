@@ -2,6 +2,7 @@
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
+#include "attune/nn/attention/family.h"
 
 namespace attune {
 
@@ -13,7 +14,7 @@ CacheShape shape_of(const Model& model, std::int64_t page_tokens) {
         "this {} model does not write text: use a causal language model or a translator", facts.model_type);
   for (const Block& block : model.decoding_blocks())
     check(
-        !block.attention.family,
+        !block.attention.family || block.attention.family->keeps_states(),
         "this {} model's attention family keeps no cache of keys and values to write text from: use one that is a rule "
         "(full, window, ...)",
         facts.model_type);
@@ -34,6 +35,12 @@ CacheShape memory_shape_of(const Model& model) {
   return shape;
 }
 
+/// All layers of a model are of one family.
+bool keeps_states(const Model& model) {
+  const auto& family = model.decoding_blocks().front().attention.family;
+  return family && family->keeps_states();
+}
+
 }  // namespace
 
 void check_tokens(const Model& model, const std::vector<std::vector<std::int64_t>>& sequences) {
@@ -44,12 +51,17 @@ void check_tokens(const Model& model, const std::vector<std::vector<std::int64_t
 }
 
 Decoder::Decoder(const Model& model, std::int64_t page_tokens)
-    : model_(model), cache_(shape_of(model, page_tokens)), memory_(memory_shape_of(model)) {}
+    : model_(model),
+      cache_(shape_of(model, page_tokens)),
+      memory_(memory_shape_of(model)),
+      recurrent_(keeps_states(model)) {}
 
 Decoder::Sequence Decoder::begin(std::int64_t planned) {
   check(model_.facts().head == HeadKind::causal_lm, "this {} model decodes from what its encoder read: give a source",
         model_.facts().model_type);
-  return {.own = cache_.add(), .planned = planned};
+  const Sequence sequence{.own = cache_.add(), .planned = planned};
+  if (recurrent_) states_.begin(sequence.own);
+  return sequence;
 }
 
 std::vector<Decoder::Sequence> Decoder::begin(const std::vector<std::vector<std::int64_t>>& sources) {
@@ -71,12 +83,14 @@ std::vector<Decoder::Sequence> Decoder::begin(const std::vector<std::vector<std:
 
 Decoder::Sequence Decoder::fork(const Sequence& parent) {
   Sequence child{.own = cache_.fork(parent.own), .planned = parent.planned};
+  if (recurrent_) states_.fork(parent.own, child.own);
   if (parent.memory >= 0) child.memory = memory_.fork(parent.memory);
   return child;
 }
 
 void Decoder::drop(const Sequence& sequence) {
   cache_.drop(sequence.own);
+  if (recurrent_) states_.drop(sequence.own);
   if (sequence.memory >= 0) memory_.drop(sequence.memory);
 }
 
@@ -85,7 +99,10 @@ Tensor Decoder::step(std::span<const Sequence> sequences, const std::vector<std:
   check(sequences.size() == tokens.size(), "decoding: tokens of {} sequences for {}", tokens.size(), sequences.size());
   check_tokens(model_, tokens);
   Batch batch = Batch::of(tokens);
-  batch.cache = &cache_;
+  if (recurrent_)
+    batch.states = &states_;
+  else
+    batch.cache = &cache_;
   std::vector<std::int64_t> positions, last;
   Memory memory;
   memory.cache = &memory_;
@@ -94,13 +111,15 @@ Tensor Decoder::step(std::span<const Sequence> sequences, const std::vector<std:
     batch.handles.push_back(sequences[i].own);
     memory.handles.push_back(sequences[i].memory);
     batch.planned_lengths.push_back(sequences[i].planned);
-    std::int64_t before = cache_.length(sequences[i].own);
+    std::int64_t before = length(sequences[i]);
     for (std::size_t t = 0; t < tokens[i].size(); ++t) positions.push_back(before + static_cast<std::int64_t>(t));
     last.push_back(batch.offsets.end(static_cast<std::int64_t>(i)) - 1);
   }
   batch.positions = Tensor::from<std::int64_t>({static_cast<std::int64_t>(positions.size())}, positions);
   bool reads_memory = model_.facts().head == HeadKind::sequence_to_sequence;
   Tensor hidden = reads_memory ? model_.forward(batch, memory) : model_.forward(batch);  // [tokens, hidden]
+  for (std::size_t i = 0; recurrent_ && i < sequences.size(); ++i)
+    states_.advance(sequences[i].own, static_cast<std::int64_t>(tokens[i].size()));
   return model_.head().logits(hidden, batch, &last);
 }
 

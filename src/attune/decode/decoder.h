@@ -9,6 +9,8 @@ namespace attune {
 
 /// A model in decoding: the caches of all sequences that are being written, and one forward for all of them together.
 /// A sequence's logits have the bits that a forward of its whole text alone gives, whatever else is decoded beside it.
+/// Families of attention that keep states (nn/cache/recurrent_states.h) give it up to rounding, and the bits that the
+/// same steps alone give.
 class Decoder {
  public:
   /// A sequence's place in the caches.
@@ -34,12 +36,18 @@ class Decoder {
   Tensor step(std::span<const Sequence> sequences, const std::vector<std::vector<std::int64_t>>& tokens);
 
   const Model& model() const { return model_; }
-  std::int64_t length(const Sequence& sequence) const { return cache_.length(sequence.own); }
+  /// Memory of the states of families that keep them; 0 where there is a cache.
+  std::int64_t state_bytes() const { return states_.bytes(); }
+  std::int64_t length(const Sequence& sequence) const {
+    return recurrent_ ? states_.length(sequence.own) : cache_.length(sequence.own);
+  }
 
  private:
   const Model& model_;
   KeyValueCache cache_;
   KeyValueCache memory_;
+  RecurrentStates states_;  // in place of the cache, where `recurrent_`
+  bool recurrent_;
 };
 
 /// Throws Error, naming id and sequence, where a token is not of the model's vocabulary.

@@ -5,6 +5,7 @@
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
+#include "attune/conformance/conformance.h"
 #include "attune/decode/decoder.h"
 #include "attune/models/architecture.h"
 #include "attune/nn/attention/family.h"
@@ -49,12 +50,55 @@ TEST(FamiliesInDecoding, MasksGiveTheBitsOfOneForwardOfTheWholeText) {
   }
 }
 
+/// Families that keep a state give the same up to rounding; a step's bits do not depend on what is decoded beside it,
+/// forks go their own ways, and what is kept does not grow.
+TEST(FamiliesInDecoding, RecurrentOnesGoOnFromAStateOfConstantSize) {
+  NoGradient none;
+  RandomStream random({.seed = 9});
+  std::vector<std::int64_t> text, other;
+  for (int i = 0; i < 80; ++i) text.push_back(random.below(30)), other.push_back(random.below(30));
+  int tried = 0;
+  for (const FamilyEntry& family : attention_families()) {
+    auto model = family.in_decoder ? decoder_with({{"family", family.name}}) : nullptr;
+    if (!model || !model->decoding_blocks().front().attention.family ||
+        !model->decoding_blocks().front().attention.family->keeps_states())
+      continue;
+    SCOPED_TRACE(family.name);
+    const Batch batch = Batch::of({text});
+    const Tensor whole = model->head().logits(model->forward(batch), batch);
+    Decoder decoder(*model), alone(*model);
+    const std::vector<Decoder::Sequence> both = {decoder.begin(), decoder.begin()}, one = {alone.begin()};
+    const std::size_t prompt = 40;
+    decoder.step(both, {{other.begin(), other.begin() + 7}, {text.begin(), text.begin() + prompt}});
+    alone.step(one, {{text.begin(), text.begin() + prompt}});
+    const Decoder::Sequence fork = decoder.fork(both[1]);
+    decoder.step(std::vector{fork}, {{3}});  // changes nothing of its parent
+    for (std::size_t t = prompt; t < text.size(); ++t) {
+      const auto row = static_cast<std::int64_t>(t);
+      const Tensor logits = decoder.step(both, {{other[t]}, {text[t]}});
+      EXPECT_LT(conformance::relative_difference(logits.rows(1, 2), whole.rows(row, row + 1)), 1e-4) << t;
+      EXPECT_TRUE(conformance::same_bits(logits.rows(1, 2), alone.step(one, {{text[t]}}))) << t;
+    }
+    EXPECT_EQ(decoder.length(both[1]), 80);
+    EXPECT_EQ(decoder.length(fork), 41);
+    const std::int64_t bytes = decoder.state_bytes();
+    decoder.step(both, {other, text});
+    EXPECT_EQ(decoder.state_bytes(), bytes);
+    EXPECT_GT(bytes, 0);
+    decoder.drop(fork);
+    EXPECT_LT(decoder.state_bytes(), bytes);
+    ++tried;
+  }
+  EXPECT_GE(tried, 4);
+}
+
 TEST(FamiliesInDecoding, OneWithoutAMaskSaysThatItKeepsNoCache) {
   int tried = 0;
   for (const FamilyEntry& family : attention_families()) {
     if (!family.in_decoder) continue;
     auto model = decoder_with({{"family", family.name}});
-    if (!model->decoding_blocks().front().attention.family) continue;
+    const auto& mixer = model->decoding_blocks().front().attention.family;
+    if (!mixer || mixer->keeps_states()) continue;
     try {
       Decoder decoder(*model);
       FAIL() << family.name;

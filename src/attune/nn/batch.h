@@ -6,6 +6,7 @@
 
 #include "attune/base/random.h"
 #include "attune/nn/cache/key_value_cache.h"
+#include "attune/nn/cache/recurrent_states.h"
 #include "attune/ops/dropout.h"
 #include "attune/ops/rotary.h"
 #include "attune/tensor/offsets.h"
@@ -37,6 +38,8 @@ struct Batch {
   /// Set in decoding: keys and values before these tokens, one handle a sequence.
   KeyValueCache* cache = nullptr;
   std::vector<KeyValueCache::Handle> handles;
+  /// Set in decoding instead of a cache where the attention family keeps states.
+  RecurrentStates* states = nullptr;
 
   /// How many tokens each sequence's request may come to, fixed when it started: what rope scaling that depends on
   /// length goes by. Empty: the sequences are whole.

@@ -1,4 +1,5 @@
 // attention_masks.h's bigbird().
+#include <bit>
 #include <map>
 #include <mutex>
 
@@ -79,7 +80,9 @@ class BigBird final : public MaskPattern {
   }
   /// Made once for each number of blocks, and kept: the table is small beside the scores that it saves.
   std::shared_ptr<const BlockTable> table_of(std::int64_t keys) const {
-    const std::int64_t count = (keys + sizes_.block - 1) / sizes_.block;
+    std::int64_t count = (keys + sizes_.block - 1) / sizes_.block;
+    // A decoder's blocks do not depend on their number: few tables serve a text of any length while it is written.
+    if (sizes_.causal) count = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
     const std::lock_guard lock(made_->mutex);
     auto& table = made_->tables[count];
     if (!table) table = std::make_shared<const BlockTable>(sizes_, count);

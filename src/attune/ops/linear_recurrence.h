@@ -39,7 +39,7 @@ Tensor recurrent_state(const Tensor& k, const Tensor& v, const RecurrenceRule& r
 
 /// The recurrent form: goes on from states[i], sequence i's after all tokens so far, and leaves it as it is after
 /// these; no two may share memory. One token costs the same however many came before. What linear_recurrence() gives
-/// for the whole sequence, up to rounding: within 4e-6 of the largest value in f32. No gradient. Causal rules only.
+/// for the whole sequence, up to rounding: within 1e-6 of the largest value in f32. No gradient. Causal rules only.
 Tensor linear_recurrence_continue(const Tensor& q, const Tensor& k, const Tensor& v, const Offsets& sequences,
                                   const RecurrenceRule& rule, std::span<const Tensor> states);
 

@@ -9,18 +9,20 @@
 #include "attune/cli/input_output.h"
 #include "attune/cli/numbers.h"
 #include "attune/explain/probes.h"
+#include "attune/workflows/family_summary.h"
 
 namespace attune {
 
 namespace {
 
 struct ProbeArguments {
-  bool perplexity = false, needle = false, copy = false, write = false;  // which of the four
+  bool perplexity = false, needle = false, copy = false, write = false, summary = false;  // which of them
   std::string model, input, text_field = "text";
   std::vector<std::string> lengths = {"128..1024"}, depths = {"0", "0.25", "0.5", "0.75", "1"};
   std::int64_t documents = 20, pairs = 4, span = 24, most_tokens = 0, length = 128;
   bool json = false;
   std::optional<std::string> output;
+  std::string costs, results, directory;  // of a summary
 
   explain::ProbeGrid grid(std::uint64_t seed) const {
     return {read_lengths("--lengths", lengths), read_numbers("--depths", depths), documents, seed};
@@ -139,8 +141,19 @@ int run_write(const ProbeArguments& a, const Session& session) {
   return 0;
 }
 
+int run_summary(const ProbeArguments& a) {
+  const auto summary = workflows::summarise_families(a.costs, a.results);
+  const Path directory = a.directory;
+  make_directories(directory);
+  write_file_atomically(directory / "table.md", summary.table);
+  if (!summary.plot.empty()) write_file_atomically(directory / "perplexity.svg", summary.plot);
+  fmt::print("{}", summary.table);
+  return 0;
+}
+
 int run_probe(const ProbeArguments& a, const Session& session) {
   if (a.write) return run_write(a, session);
+  if (a.summary) return run_summary(a);
   return a.perplexity ? run_perplexity(a, session) : run_grid(a, session);
 }
 
@@ -198,6 +211,12 @@ Command probe_command() {
         write.option("--length", a->length, "tokens of each");
         write.option("--pairs", a->pairs, "of words to remember in a document");
         write.option("--span", a->span, "words that are repeated");
+        Arguments summary = arguments.subcommand(
+            "summary", "attention families side by side, from their costs and probes: a table and a plot",
+            "attune probe summary --costs costs.jsonl --results results --output .", a->summary);
+        summary.required("--costs", a->costs, "what `attune bench attention --families all --fit --json` printed");
+        summary.required("--results", a->results, "directory of FAMILY.jsonl, what the probes with --json printed");
+        summary.required("--output", a->directory, "directory for table.md and perplexity.svg");
         return [a](const Session& session) { return run_probe(*a, session); };
       }};
 }

@@ -27,6 +27,8 @@ class AttentionFamily {
   };
   /// Returns [tokens, heads, head_dim]. Sequences do not see each other; each has the bits that it has alone.
   virtual Tensor mix(const Input& in) const = 0;
+  /// In decoding mix() goes on from batch.states, whose size does not grow with the sequence: no cache is needed.
+  virtual bool keeps_states() const { return false; }
 };
 
 /// Where a family is to be used.

@@ -5,6 +5,7 @@
 #include "attune/base/error.h"
 #include "attune/nn/position/positions.h"
 #include "attune/nn/position/resize.h"
+#include "attune/ops/linear.h"
 #include "attune/ops/view.h"
 
 namespace attune {
@@ -31,7 +32,8 @@ LearnedPositions LearnedPositions::stretched_to(std::int64_t length) const {
   check(length >= table_.table().dim(0), "{} learned positions cannot be stretched to {}: expected no fewer",
         table_.table().dim(0), length);
   LearnedPositions stretched = *this;
-  stretched.stretched_ = length;
+  stretched.between_ =
+      resizing_matrix(table_.table().dim(0), length, {Resizing::Filter::linear}, table_.table().dtype());
   return stretched;
 }
 
@@ -41,8 +43,11 @@ Tensor LearnedPositions::operator()(const Batch& batch) const {
   for (std::int64_t position : batch.positions.values<std::int64_t>()) last = std::max(last, position);
   check(last < count, "a sequence of {} tokens is longer than the {} positions that this model learned: shorten it",
         last + 1, count);
-  if (stretched_ == 0) return table_(batch.positions);
-  return select_rows(resize_rows(table_.table(), stretched_), batch.positions);
+  if (!between_.defined()) return table_(batch.positions);
+  const LinearWeight table(table_.table(), true);
+  // The same bits either way: one token in decoding does not want the whole table.
+  if (batch.tokens() < count) return linear(select_rows(between_, batch.positions), table);
+  return select_rows(linear(between_, table), batch.positions);
 }
 
 }  // namespace attune

@@ -18,14 +18,14 @@ class LearnedPositions {
   /// is longer.
   LearnedPositions stretched_to(std::int64_t length) const;
 
-  std::int64_t longest() const { return stretched_ > 0 ? stretched_ : table_.table().dim(0); }
+  std::int64_t longest() const { return (between_.defined() ? between_ : table_.table()).dim(0); }
 
   /// Returns [tokens, width]. Throws Error with both numbers where a sequence is longer than the positions.
   Tensor operator()(const Batch& batch) const;
 
  private:
   Embedding table_;
-  std::int64_t stretched_ = 0;  // 0: as long as the table
+  Tensor between_;  // [length, rows of the table], how much of each row is in each place; not defined: not stretched
 };
 
 }  // namespace attune

@@ -81,6 +81,20 @@ TEST(BuildPositions, StretchedTableIsReadBetweenItsRows) {
   }
 }
 
+TEST(BuildPositions, StretchedRowsHaveTheSameBitsAloneAndTogether) {
+  const Built learned(R"({"method": "learned", "length": 5, "stretched_to": 7})");
+  const Tensor many = learned.parts.added(Batch::of({{1, 1, 1, 1, 1, 1, 1}, {2, 2}}));  // more tokens than places
+  const Tensor few = learned.parts.added(Batch::of({{1, 1, 1, 1, 1, 1}}));
+  EXPECT_EQ(few.to_vector<float>(), many.rows(0, 6).to_vector<float>());
+  EXPECT_EQ(few.to_vector<float>(),
+            resize_rows(learned.set->find("positions.weight")->value, 7).rows(0, 6).to_vector<float>());
+}
+
+TEST(BuildPositions, SinusoidalRowsBeyondTheTableAreThoseOfALargerTable) {
+  const SinusoidalPositions small(2, 6, SinusoidalLayout::interleaved), large(9, 6, SinusoidalLayout::interleaved);
+  EXPECT_EQ(small(batch()).to_vector<float>(), large(batch()).to_vector<float>());
+}
+
 TEST(BuildPositions, RotaryReadsEverySpelling) {
   const Built built(R"({"method": "rotary", "rope_theta": 500, "pairing": "interleaved", "partial_rotary_factor": 0.5,
                         "rope_scaling": {"type": "dynamic", "factor": 2}})");

@@ -11,7 +11,7 @@ namespace {
 /// Gated linear attention (sections 4.2 and 4.4): S_t = diag(a_t) S_{t-1} + k_t v_t^T and y_t = q_t S_t /
 /// sqrt(head_dim) with a_t = sigmoid(x_t W_1 W_2 + b)^(1 / temperature), each head normalised, times swish(x W_r +
 /// b_r). W_O is MultiHead's.
-struct GatedLinearAttention : AttentionFamily {
+struct GatedLinearAttention : RecurrentFamily {
   GatedLinearAttention(const Weights& w, const FamilyUse& use, std::int64_t rank, double gate_temperature)
       : narrow(w / "gk_proj" / 0, use.hidden_size, rank, {.bias = false}),
         wide(w / "gk_proj" / 1, rank, use.sizes.kv_width()),

@@ -8,7 +8,7 @@ namespace {
 
 /// y_i = sum over j of f(q_i) . f(k_j) v_j / sum over j of f(q_i) . f(k_j) with f = elu + 1 (equations 4, 7 and 9);
 /// over j <= i where it is causal. The scores have no scale.
-class LinearAttention : public AttentionFamily {
+class LinearAttention : public RecurrentFamily {
  public:
   explicit LinearAttention(bool causal) : causal_(causal) {}
 

@@ -55,7 +55,7 @@ struct PerformerSettings {
   bool causal = true;
 };
 
-class Performer : public AttentionFamily {
+class Performer : public RecurrentFamily {
  public:
   explicit Performer(const PerformerSettings& settings) : settings_(settings) {}
 

@@ -11,6 +11,13 @@ Tensor recur(std::string_view family, const AttentionFamily::Input& in, const st
              const RecurrenceRule& rule) {
   check(in.rule.dropout.rate == 0,
         "{}: it makes no weights of tokens that could be dropped: set the dropout of attention weights to 0", family);
+  if (in.batch.states) {
+    std::vector<Tensor> states;
+    for (KeyValueCache::Handle handle : in.batch.handles)
+      states.push_back(
+          in.batch.states->take(in.place.layer, handle, [&] { return recurrent_state(qkv[1], qkv[2], rule); }));
+    return linear_recurrence_continue(qkv[0], qkv[1], qkv[2], in.batch.offsets, rule, states);
+  }
   return linear_recurrence(qkv[0], qkv[1], qkv[2], in.batch.offsets, rule);
 }
 

@@ -8,8 +8,15 @@
 
 namespace attune {
 
-/// What the families on linear_recurrence() share: the sum over the batch's sequences, for q, k and v as the family
-/// made them. There are no weights of tokens to drop: throws Error, in the family's name, where the rule asks for it.
+/// A family whose mix() is recur(): decoded in constant memory.
+class RecurrentFamily : public AttentionFamily {
+ public:
+  bool keeps_states() const override { return true; }
+};
+
+/// What these families share: the sum over the batch's sequences, for q, k and v as the family made them; in decoding,
+/// going on from the batch's states. There are no weights of tokens to drop: throws Error, in the family's name, where
+/// the rule asks for it.
 Tensor recur(std::string_view family, const AttentionFamily::Input& in, const std::array<Tensor, 3>& qkv,
              const RecurrenceRule& rule);
 

@@ -35,7 +35,7 @@ RotaryTable retention_angles(std::span<const std::int64_t> positions, std::int64
 
 /// Multi-scale retention (section 2.1 and 2.2): y_n = sum over m <= n of gamma^(n - m) (q_n . k_m) / sqrt(head_dim) v_m
 /// with turned q and k and a gamma for each head, each head normalised, times swish(x W_G). W_O is MultiHead's.
-class Retention : public AttentionFamily {
+class Retention : public RecurrentFamily {
  public:
   Retention(Linear gate, std::int64_t kv_heads) : gate_(std::move(gate)), kv_heads_(kv_heads) {}
 
