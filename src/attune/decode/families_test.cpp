@@ -6,7 +6,7 @@
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
 #include "attune/conformance/conformance.h"
-#include "attune/decode/decoder.h"
+#include "attune/decode/generate.h"
 #include "attune/models/architecture.h"
 #include "attune/nn/attention/family.h"
 
@@ -90,6 +90,21 @@ TEST(FamiliesInDecoding, RecurrentOnesGoOnFromAStateOfConstantSize) {
     ++tried;
   }
   EXPECT_GE(tried, 4);
+}
+
+/// A state cannot be cut back to a shared beginning, as a cache's pages can: prompts that begin alike are each read.
+TEST(FamiliesInDecoding, RecurrentOnesGiveAPromptWhatItGetsAloneWhateverItSharesWithOthers) {
+  RandomStream random({.seed = 3});
+  std::vector<std::int64_t> beginning;
+  for (int i = 0; i < 150; ++i) beginning.push_back(random.below(30));
+  std::vector<std::vector<std::int64_t>> prompts(3, beginning);
+  prompts[1].push_back(4), prompts[2].push_back(9);
+  for (const char* family : {"linear", "retnet", "gla"}) {
+    auto model = decoder_with({{"family", family}});
+    const std::vector<Generated> together = generate(*model, prompts, {.max_tokens = 12}, {});
+    for (std::size_t i = 0; i < prompts.size(); ++i)
+      EXPECT_EQ(together[i].ids, generate(*model, {prompts[i]}, {.max_tokens = 12}, {})[0].ids) << family << " " << i;
+  }
 }
 
 TEST(FamiliesInDecoding, OneWithoutAMaskSaysThatItKeepsNoCache) {
