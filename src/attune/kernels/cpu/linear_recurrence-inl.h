@@ -29,9 +29,18 @@ static_assert(recurrence_chunk <= key_block);
 // With b the sum of log a from the chunk's beginning to a token (inclusive), the score of query i and key j is the sum
 // over values of q_i k_j exp(b_i - b_j). As a product of matrices it is (q_i exp(b_i)) (k_j exp(-b_j)): safe for the
 // chunk's leading tokens whose b are within +-`widest`. From the first beyond it on (a head that forgets within a few
-// tokens) a query's scores are summed value by value with differences of logarithms. So no score depends on what
-// follows its query.
+// tokens) queries come in runs with a reference of their own, the b of the run's first token: (q_i exp(b_i - r)) (k_j
+// exp(r - b_j)), where no b_i - r of the run is beyond +-widest, and keys before the run have faded by its first token.
+// All differences are sums of the logarithms between, so that one that is -infinity hides nothing else; and no score
+// depends on what follows its query.
 constexpr float widest = 16.0f;
+
+/// Queries of tokens [first, end), with exp(b - b of the first), and the keys that they see.
+struct QueryRun {
+  std::int64_t first = 0, end = 0;
+  float *queries, *of_query;  // [rows of the run, d]: scale q times its factors [tokens of the run, d]
+  float *keys, *of_key;       // [end, d]: the same
+};
 
 /// Operands of one chunk, packed. Rows of q, y and their gradients are (token, query head of the group).
 struct Chunk {
@@ -46,13 +55,14 @@ struct Chunk {
   float* values;         // [tokens, e], with the column of ones
   float* logs;           // [tokens, d]: log a; and the factors that follow from it
   float *from_front, *of_key, *from_back;
-  float* turned;             // [d or e, key_block]: a transposed operand
-  float* scores;             // [rows, key_block]
-  float* total;              // [d]: the chunk's decay, exp(last b)
-  float *running, *factors;  // [d] each
+  float* turned;   // [d or e, key_block]: a transposed operand
+  float* scores;   // [rows, key_block]
+  float* total;    // [d]: the chunk's decay, exp(last b)
+  float* running;  // [d]
+  QueryRun run;    // the one of for_each_run()
 
   std::int64_t first = 0, tokens = 0, rows = 0;
-  std::int64_t safe = 0;  // leading tokens whose scores are products
+  std::int64_t safe = 0;  // leading tokens whose b are within bounds
 
   Chunk(const Recurrence& p, std::int64_t kv, Scratch& scratch)
       : p(p),
@@ -74,7 +84,9 @@ struct Chunk {
     turned = scratch.take(std::max(d, e) * key_block);
     scores = scratch.take(most_rows * key_block);
     total = scratch.take(d);
-    running = scratch.take(d), factors = scratch.take(d);
+    running = scratch.take(d);
+    run.queries = scratch.take(decays ? most_rows * d : 0);
+    for (float** x : {&run.of_query, &run.keys, &run.of_key}) *x = scratch.take(decays ? most * d : 0);
   }
   std::int64_t head(std::int64_t row) const { return kv * group + row % group; }
   std::int64_t token(std::int64_t row) const { return first + row / group; }
@@ -100,12 +112,18 @@ HWY_INLINE void add_to(const float* x, std::int64_t n, float* sum) {
 }
 HWY_INLINE void zero(float* x, std::int64_t n) { std::memset(x, 0, static_cast<std::size_t>(n) * sizeof(float)); }
 
+/// sum += the logs of a token; whether it is within bounds.
+HWY_INLINE bool add_logs(const Chunk& a, std::int64_t token, float* sum) {
+  add_to(a.logs + token * a.d, a.d, sum);
+  auto largest = hn::Zero(floats);
+  for (std::int64_t c = 0; c < a.d; c += lanes) largest = hn::Max(largest, hn::Abs(hn::Load(floats, sum + c)));
+  return !(largest_lane(largest) > widest);
+}
+
 /// log a of the chunk's tokens, the decay over the chunk, and how many tokens are safe.
 static void read_decays(Chunk& a) {
   const bool per_token = a.p.token_decay.data != nullptr;
   zero(a.running, a.d);
-  auto largest = hn::Zero(floats);
-  a.safe = a.tokens;
   for (std::int64_t j = 0; j < a.tokens; ++j) {
     float* log = a.logs + j * a.d;
     if (per_token) {
@@ -114,10 +132,7 @@ static void read_decays(Chunk& a) {
       std::fill_n(log, a.width, a.p.head_decay[static_cast<std::size_t>(a.kv)]);
       std::fill(log + a.width, log + a.d, 0.0f);
     }
-    add_to(log, a.d, a.running);
-    if (a.safe < a.tokens) continue;
-    for (std::int64_t c = 0; c < a.d; c += lanes) largest = hn::Max(largest, hn::Abs(hn::Load(floats, a.running + c)));
-    if (largest_lane(largest) > widest) a.safe = j;
+    if (!add_logs(a, j, a.running)) a.safe = std::min(a.safe, j);
   }
   exp_of(a.running, a.d, a.total);
 }
@@ -180,25 +195,42 @@ static void turn(const Chunk& a, const float* x, std::int64_t stride, std::int64
   pack_transposed(rows, padded(count), n, a.turned);
 }
 
-/// For each query row that is not safe and each of its keys: work(row, key), with exp(b_i - b_j) in a.factors, the logs
-/// summed from the later end.
+/// Packs the run that begins at `first`.
+static void pack_run(Chunk& a, std::int64_t first) {
+  QueryRun& run = a.run;
+  run.first = first, run.end = first;
+  zero(a.running, a.d);
+  do {
+    exp_of(a.running, a.d, run.of_query + (run.end - first) * a.d);
+    for (std::int64_t c = 0; c < a.d; c += lanes)
+      hn::Store(math::exp(floats, hn::Neg(hn::Load(floats, a.running + c))), floats, run.of_key + run.end * a.d + c);
+    ++run.end;
+  } while (run.end < a.tokens && add_logs(a, run.end, a.running));
+  zero(a.running, a.d);
+  for (std::int64_t j = first - 1; j >= 0; --j) {
+    add_to(a.logs + (j + 1) * a.d, a.d, a.running);
+    exp_of(a.running, a.d, run.of_key + j * a.d);
+  }
+  times(a.keys, run.of_key, run.end * a.d, run.keys);
+  for (std::int64_t r = first * a.group; r < run.end * a.group; ++r)
+    times(a.queries + r * a.d, run.of_query + (r / a.group - first) * a.d, a.d,
+          run.queries + (r - first * a.group) * a.d);
+}
+
+/// Calls work() with each run of the tokens that are not safe in a.run.
 template <class Work>
-HWY_INLINE void for_each_unsafe_pair(const Chunk& a, const Work& work) {
-  for (std::int64_t i = a.safe; i < a.tokens; ++i) {
-    zero(a.running, a.d);
-    for (std::int64_t j = i; j >= 0; --j) {
-      exp_of(a.running, a.d, a.factors);
-      for (std::int64_t g = 0; g < a.group; ++g) work(i * a.group + g, j);
-      add_to(a.logs + j * a.d, a.d, a.running);
-    }
+HWY_INLINE void for_each_run(Chunk& a, const Work& work) {
+  for (std::int64_t first = a.safe; first < a.tokens; first = a.run.end) {
+    pack_run(a, first);
+    work();
   }
 }
 
-/// Calls work(first row, rows, keys that the last of them sees) for each tile of the first `rows` rows.
+/// Calls work(first row, rows, keys that the last of them sees) for each tile of rows [begin, end).
 template <class Work>
-HWY_INLINE void for_each_tile(const Chunk& a, std::int64_t rows, const Work& work) {
-  for (std::int64_t r = 0; r < rows; r += tile_rows) {
-    const std::int64_t count = std::min<std::int64_t>(tile_rows, rows - r);
+HWY_INLINE void for_each_tile(const Chunk& a, std::int64_t begin, std::int64_t end, const Work& work) {
+  for (std::int64_t r = begin; r < end; r += tile_rows) {
+    const std::int64_t count = std::min<std::int64_t>(tile_rows, end - r);
     work(r, count, (r + count - 1) / a.group + 1);
   }
 }
@@ -211,19 +243,19 @@ HWY_INLINE void hide_later(const Chunk& a, float* scores) {
 }
 
 /// a.scores[row, key], 0 for later keys.
-static void score_pairs(const Chunk& a) {
+static void score_pairs(Chunk& a) {
+  const auto products = [&](const float* queries, std::int64_t first_row, std::int64_t end_row) HWY_ATTR {
+    for_each_tile(a, first_row, end_row, [&](std::int64_t r, std::int64_t count, std::int64_t seen) HWY_ATTR {
+      multiply({queries + (r - first_row) * a.d, a.d, 1, a.turned, key_block, a.scores + r * key_block, key_block,
+                a.width, true},
+               count, padded(seen));
+    });
+  };
   if (a.safe > 0) turn(a, a.pair_keys, a.d, a.safe, a.width);
-  for_each_tile(a, a.safe * a.group, [&](std::int64_t r, std::int64_t count, std::int64_t seen) HWY_ATTR {
-    multiply(
-        {a.state_queries + r * a.d, a.d, 1, a.turned, key_block, a.scores + r * key_block, key_block, a.width, true},
-        count, padded(seen));
-  });
-  for_each_unsafe_pair(a, [&](std::int64_t row, std::int64_t j) HWY_ATTR {
-    auto sum = hn::Zero(floats);
-    for (std::int64_t c = 0; c < a.d; c += lanes)
-      sum = hn::MulAdd(hn::Mul(hn::Load(floats, a.queries + row * a.d + c), hn::Load(floats, a.factors + c)),
-                       hn::Load(floats, a.keys + j * a.d + c), sum);
-    a.scores[row * key_block + j] = sum_of_lanes(sum);
+  products(a.state_queries, 0, a.safe * a.group);
+  for_each_run(a, [&]() HWY_ATTR {
+    turn(a, a.run.keys, a.d, a.run.end, a.width);
+    products(a.run.queries, a.run.first * a.group, a.run.end * a.group);
   });
   hide_later(a, a.scores);
 }

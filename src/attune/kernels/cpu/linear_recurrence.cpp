@@ -51,7 +51,7 @@ void run_chunks(const Recurrence& p, std::int64_t s, std::int64_t kv, const Recu
     pack_chunk(a, first, std::min(recurrence_chunk, end - first));
     if (!empty) multiply({a.state_queries, a.d, 1, state, a.e, out, a.e, a.width, true}, a.rows, a.e);
     score_pairs(a);
-    for_each_tile(a, a.rows, [&](std::int64_t r, std::int64_t count, std::int64_t seen) HWY_ATTR {
+    for_each_tile(a, 0, a.rows, [&](std::int64_t r, std::int64_t count, std::int64_t seen) HWY_ATTR {
       multiply({a.scores + r * key_block, key_block, 1, a.values, a.e, out + r * a.e, a.e, seen, empty}, count, a.e);
     });
     write_rows(a, out, result.y, result.sums);

@@ -15,14 +15,15 @@ namespace attune::kernels {
 namespace HWY_NAMESPACE {
 
 /// A chunk's gradients. With o = state_queries S + A values and S' = diag(total) S + state_keys^T values, where a score
-/// in A is state_queries pair_keys^T for safe queries and a sum over queries, keys and factors for others.
+/// in A is state_queries pair_keys^T for safe queries and a run's queries and keys for others.
 struct ChunkGradients {
   float* out;                            // [rows, e]: dL/do
   float* scores;                         // [rows, key_block]: dL/dA
   float* own;                            // [rows]: dL/dA of each query and its own token's key, where there are decays
   float* state_queries;                  // [rows, d]
   float* queries;                        // [rows, d], of those that are not safe
-  float *state_keys, *pair_keys, *keys;  // [tokens, d]; keys: by queries that are not safe
+  float *state_keys, *pair_keys, *keys;  // [tokens, d]; keys: by queries that are not safe,
+  float* run_keys;                       // and by those of one run
   float* values;                         // [tokens, e]
   float* state;                          // [width, e]: dL/dS', then dL/dS
   float *carried, *row, *x;              // [d]
@@ -34,7 +35,7 @@ struct ChunkGradients {
     scores = scratch.take(rows * key_block);
     own = scratch.take(rows);
     for (float** to : {&state_queries, &queries}) *to = scratch.take(rows * a.d);
-    for (float** to : {&state_keys, &pair_keys, &keys}) *to = scratch.take(most * a.d);
+    for (float** to : {&state_keys, &pair_keys, &keys, &run_keys}) *to = scratch.take(most * a.d);
     values = scratch.take(most * a.e);
     state = scratch.take(a.width * a.e);
     for (float** to : {&carried, &row, &x}) *to = scratch.take(a.d);
@@ -45,6 +46,12 @@ static float dot(const float* x, const float* y, std::int64_t n) {
   auto sum = hn::Zero(floats);
   for (std::int64_t c = 0; c < n; c += lanes) sum = hn::MulAdd(hn::Load(floats, x + c), hn::Load(floats, y + c), sum);
   return sum_of_lanes(sum);
+}
+
+/// sum += x y, over a.d values.
+HWY_INLINE void add_products(const Chunk& a, const float* x, const float* y, float* sum) {
+  for (std::int64_t c = 0; c < a.d; c += lanes)
+    hn::Store(hn::MulAdd(hn::Load(floats, x + c), hn::Load(floats, y + c), hn::Load(floats, sum + c)), floats, sum + c);
 }
 
 /// dL/do from dL/dy: where y = o / sum, a column more has -(dy . y) / sum.
@@ -77,9 +84,9 @@ static void times_state_turned(const Chunk& a, const float* x, std::int64_t rows
 
 /// dL/dA, and what it gives to the queries and keys. A query's score with its own token's key has no decay in it: where
 /// there are decays it is kept apart, so that it does not have to cancel in their gradients.
-static void score_gradients(const Chunk& a, bool from_state, ChunkGradients& g) {
+static void score_gradients(Chunk& a, bool from_state, ChunkGradients& g) {
   turn(a, a.values, a.e, a.tokens, a.e);
-  for_each_tile(a, a.rows, [&](std::int64_t r, std::int64_t count, std::int64_t seen) HWY_ATTR {
+  for_each_tile(a, 0, a.rows, [&](std::int64_t r, std::int64_t count, std::int64_t seen) HWY_ATTR {
     multiply({g.out + r * a.e, a.e, 1, a.turned, key_block, g.scores + r * key_block, key_block, a.e, true}, count,
              padded(seen));
   });
@@ -87,7 +94,7 @@ static void score_gradients(const Chunk& a, bool from_state, ChunkGradients& g) 
   if (a.p.decays())
     for (std::int64_t r = 0; r < a.rows; ++r) g.own[r] = std::exchange(g.scores[r * key_block + r / a.group], 0.0f);
   const std::int64_t safe_rows = a.safe * a.group;
-  for_each_tile(a, safe_rows, [&](std::int64_t r, std::int64_t count, std::int64_t seen) HWY_ATTR {
+  for_each_tile(a, 0, safe_rows, [&](std::int64_t r, std::int64_t count, std::int64_t seen) HWY_ATTR {
     multiply(
         {g.scores + r * key_block, key_block, 1, a.pair_keys, a.d, g.state_queries + r * a.d, a.d, seen, !from_state},
         count, a.d);
@@ -104,23 +111,24 @@ static void score_gradients(const Chunk& a, bool from_state, ChunkGradients& g) 
   }
   if (a.safe == a.tokens) return;
   if (!from_state) zero(g.state_queries + safe_rows * a.d, (a.rows - safe_rows) * a.d);
-  zero(g.queries, a.rows * a.d), zero(g.keys, a.tokens * a.d);
-  for_each_unsafe_pair(a, [&](std::int64_t row, std::int64_t j) HWY_ATTR {
-    const Vector score = hn::Set(floats, g.scores[row * key_block + j]);
-    for (std::int64_t c = 0; c < a.d; c += lanes) {
-      const Vector factor = hn::Mul(score, hn::Load(floats, a.factors + c));
-      float *dq = g.queries + row * a.d + c, *dk = g.keys + j * a.d + c;
-      hn::Store(hn::MulAdd(factor, hn::Load(floats, a.keys + j * a.d + c), hn::Load(floats, dq)), floats, dq);
-      hn::Store(hn::MulAdd(factor, hn::Load(floats, a.queries + row * a.d + c), hn::Load(floats, dk)), floats, dk);
-    }
+  zero(g.keys, a.tokens * a.d);
+  for_each_run(a, [&]() HWY_ATTR {
+    const QueryRun& run = a.run;
+    const std::int64_t first_row = run.first * a.group, end_row = run.end * a.group;
+    for_each_tile(a, first_row, end_row, [&](std::int64_t r, std::int64_t count, std::int64_t seen) HWY_ATTR {
+      multiply({g.scores + r * key_block, key_block, 1, run.keys, a.d, g.queries + r * a.d, a.d, seen, true}, count,
+               a.d);
+    });
+    for (std::int64_t r = first_row; r < end_row; ++r)
+      times(g.queries + r * a.d, run.of_query + (r / a.group - run.first) * a.d, a.d, g.queries + r * a.d);
+    multiply(
+        {g.scores + first_row * key_block, 1, key_block, run.queries, a.d, g.run_keys, a.d, end_row - first_row, true},
+        run.end, a.d);
+    for (std::int64_t j = 0; j < run.end; ++j)
+      add_products(a, g.run_keys + j * a.d, run.of_key + j * a.d, g.keys + j * a.d);
   });
 }
 
-/// sum += x y, over a.d values.
-HWY_INLINE void add_products(const Chunk& a, const float* x, const float* y, float* sum) {
-  for (std::int64_t c = 0; c < a.d; c += lanes)
-    hn::Store(hn::MulAdd(hn::Load(floats, x + c), hn::Load(floats, y + c), hn::Load(floats, sum + c)), floats, sum + c);
-}
 HWY_INLINE void add_times(const Chunk& a, const float* x, float factor, float* sum) {
   const Vector f = hn::Set(floats, factor);
   for (std::int64_t c = 0; c < a.d; c += lanes)
@@ -184,7 +192,7 @@ static void write_gradients(const Chunk& a, Reached reached, const RecurrenceGra
 }
 
 /// One chunk: `state` is S, `next` is S' (only used where tokens follow and there are decays).
-static void chunk_backward(const Chunk& a, const float* state, const float* next, Reached reached,
+static void chunk_backward(Chunk& a, const float* state, const float* next, Reached reached,
                            const RecurrenceGradients<float>& to, ChunkGradients& g) {
   if (reached.state) times_state_turned(a, g.out, a.rows, state, g.state_queries);
   score_pairs(a);
