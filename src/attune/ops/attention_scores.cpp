@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "attune/base/error.h"
+#include "attune/ops/arithmetic.h"
 #include "attune/ops/embedding.h"
 #include "attune/ops/head_products.h"
 #include "attune/ops/view.h"
@@ -46,7 +47,7 @@ ScoreChanges relative(ScoreTermKind kind, const char* change, const Tensor& tabl
                   change, x.dim(1), s.q.dim(1));
             const Tensor by_head = table.rank() == 3 ? table : reshape(table, {table.dim(0), 1, table.dim(1)});
             const auto layout = kind == ScoreTermKind::query ? ProductLayout::tokens_first : ProductLayout::heads_first;
-            return {kind, head_products(x, by_head, s.scale, layout), buckets_of(s, bucket_of, table.dim(0))};
+            return {kind, head_products(x, scale(by_head, s.scale), layout), buckets_of(s, bucket_of, table.dim(0))};
           }}};
 }
 

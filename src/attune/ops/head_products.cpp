@@ -3,7 +3,6 @@
 #include "attune/autograd/tape.h"
 #include "attune/kernels/cpu/matmul.h"
 #include "attune/kernels/reference/matmul.h"
-#include "attune/ops/arithmetic.h"
 #include "attune/ops/dispatch.h"
 
 namespace attune {
@@ -38,7 +37,7 @@ Matrix<T> products_of(const Tensor& y, std::int64_t h, ProductLayout layout) {
 
 }  // namespace
 
-Tensor head_products(const Tensor& x, const Tensor& table, double factor, ProductLayout layout) {
+Tensor head_products(const Tensor& x, const Tensor& table, ProductLayout layout) {
   check(x.rank() == 3 && table.rank() == 3 && x.dtype() == table.dtype() && x.dim(2) == table.dim(2) &&
             (table.dim(1) == x.dim(1) || table.dim(1) == 1),
         "head_products: x {} {} does not fit a table {} {}: expected [tokens, heads, width] and [entries, heads or 1, "
@@ -60,26 +59,25 @@ Tensor head_products(const Tensor& x, const Tensor& table, double factor, Produc
         kernels::matmul(entries, of_x.transposed(), out, kernels::MatmulStart<T>{});
     }
   });
-  const Tensor products =
-      record("head_products", y, {x, table},
-             [x = x.detached(), rows, in_table, layout](const Tensor& dy, Gradients& gradients) {
-               const Tensor d = dy.contiguous();
-               dispatch("head_products", d.dtype(), [&]<class T>() {
-                 if (gradients.wanted(0)) {
-                   Gradients::Target dx = gradients.target(0);
-                   for (std::int64_t h = 0; h < x.dim(1); ++h)
-                     kernels::matmul(products_of<T>(d, h, layout), Matrix<T>(head_of<T>(rows, in_table(h))),
-                                     mutable_head_of<T>(dx.tensor, h), kernels::MatmulStart<T>{nullptr, !dx.fresh});
-                 }
-                 if (gradients.wanted(1)) {
-                   const Tensor dtable = gradients.accumulator(1);
-                   for (std::int64_t h = 0; h < x.dim(1); ++h)
-                     kernels::matmul(products_of<T>(d, h, layout).transposed(), Matrix<T>(head_of<T>(x, h)),
-                                     mutable_head_of<T>(dtable, in_table(h)), kernels::MatmulStart<T>{nullptr, true});
-                 }
-               });
-             });
-  return factor == 1 ? products : scale(products, factor);
+  return record("head_products", y, {x, table},
+                [x = x.detached(), rows, in_table, layout](const Tensor& dy, Gradients& gradients) {
+                  const Tensor d = dy.contiguous();
+                  dispatch("head_products", d.dtype(), [&]<class T>() {
+                    if (gradients.wanted(0)) {
+                      Gradients::Target dx = gradients.target(0);
+                      for (std::int64_t h = 0; h < x.dim(1); ++h)
+                        kernels::matmul(products_of<T>(d, h, layout), Matrix<T>(head_of<T>(rows, in_table(h))),
+                                        mutable_head_of<T>(dx.tensor, h), kernels::MatmulStart<T>{nullptr, !dx.fresh});
+                    }
+                    if (gradients.wanted(1)) {
+                      const Tensor dtable = gradients.accumulator(1);
+                      for (std::int64_t h = 0; h < x.dim(1); ++h)
+                        kernels::matmul(products_of<T>(d, h, layout).transposed(), Matrix<T>(head_of<T>(x, h)),
+                                        mutable_head_of<T>(dtable, in_table(h)),
+                                        kernels::MatmulStart<T>{nullptr, true});
+                    }
+                  });
+                });
 }
 
 }  // namespace attune
