@@ -97,6 +97,7 @@ struct AttentionProblem {
   std::span<const ScoreTerm<T>> terms = {};
   const T* sinks = nullptr;  // [q.heads]: a score that takes part in the softmax and has no value
   AttentionDropout dropout = {};
+  std::int64_t first_head = 0;  // of the model's: the problem may be of some of them
   KeyPages<T> pages = {};
 
   std::int64_t sequences() const { return static_cast<std::int64_t>(query_starts.size()) - 1; }
@@ -110,6 +111,13 @@ struct AttentionProblem {
   /// Queries [first, first + count) of sequence s, for the mask.
   QuerySpan span(std::int64_t s, std::int64_t first, std::int64_t count) const {
     return {s, position(s, first), count, keys(s)};
+  }
+  /// Where a row's largest score and sum of exponentials stand, in [heads, q_tokens, 2].
+  std::int64_t sums_of(std::int64_t head, std::int64_t token) const { return (head * query_starts.back() + token) * 2; }
+  /// The generator's key for one head's dropout. Weight (i, j) is dropped where number j % 4 of
+  /// philox(dropout_key_of(head), example, position of query i, j / 4) is below rate * 2^32.
+  std::uint64_t dropout_key_of(std::int64_t head) const {
+    return dropout.key.at(static_cast<std::uint64_t>(first_head + head)).bits();
   }
   const T* query(std::int64_t s, std::int64_t i, std::int64_t head) const { return q.at(query_row(s, i), head); }
   const T* key(std::int64_t s, std::int64_t j, std::int64_t kv_head) const { return row(k, pages.k, s, j, kv_head); }
@@ -130,7 +138,7 @@ struct AttentionProblem {
 template <class T>
 struct AttentionForward {
   HeadRows<const T> y, dy;
-  const T* sums;  // [q_tokens, heads, 2]
+  const T* sums;  // [heads, q_tokens, 2]
 };
 
 template <class T>
@@ -151,12 +159,6 @@ struct WeightRows {
     return ((head - first_head) * queries() + query - begin) * keys;
   }
 };
-
-/// The generator's key for one head's dropout. Weight (i, j) is dropped where number j % 4 of
-/// philox(dropout_key(dropout, head), example, position of query i, j / 4) is below rate * 2^32.
-inline std::uint64_t dropout_key(const AttentionDropout& dropout, std::int64_t head) {
-  return dropout.key.at(static_cast<std::uint64_t>(head)).bits();
-}
 
 }  // namespace kernels
 }  // namespace attune

@@ -10,13 +10,14 @@ namespace attune {
 
 namespace {
 
+/// Some heads of x [tokens, heads, width].
 template <class T>
-kernels::HeadRows<const T> heads_of(const Tensor& x) {
-  return {x.data<T>(), x.dim(1), x.dim(2), x.stride(0), x.stride(1)};
+kernels::HeadRows<const T> heads_of(const Tensor& x, const HeadRange& heads) {
+  return {x.data<T>() + heads.begin * x.stride(1), heads.count(), x.dim(2), x.stride(0), x.stride(1)};
 }
 template <class T>
-kernels::HeadRows<T> mutable_heads_of(const Tensor& x) {
-  return {x.mutable_data<T>(), x.dim(1), x.dim(2), x.stride(0), x.stride(1)};
+kernels::HeadRows<T> mutable_heads_of(const Tensor& x, const HeadRange& heads) {
+  return {x.mutable_data<T>() + heads.begin * x.stride(1), heads.count(), x.dim(2), x.stride(0), x.stride(1)};
 }
 
 void check_inputs(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionSequences& s) {
@@ -44,14 +45,82 @@ struct Call {
   AttentionSetting setting;
   Tensor q, k, v;  // outside of the tape
 
-  template <class T, class Work>
-  void with_problem(Work&& work) const {
-    std::vector<kernels::ScoreTerm<T>> terms;
-    kernels::AttentionProblem<T> problem = setting.problem<T>(terms);
-    problem.q = heads_of<T>(q), problem.k = heads_of<T>(k), problem.v = heads_of<T>(v);
-    work(problem);
+  std::int64_t group() const { return q.dim(1) / k.dim(1); }
+  HeadRange key_heads(const HeadRange& heads) const { return {heads.begin / group(), (heads.end - 1) / group() + 1}; }
+  template <class T>
+  PreparedAttention<T> prepare(const HeadRange& heads) const {
+    PreparedAttention<T> ready = setting.prepare<T>(heads);
+    ready.problem.q = heads_of<T>(q, heads);
+    ready.problem.k = heads_of<T>(k, key_heads(heads)), ready.problem.v = heads_of<T>(v, key_heads(heads));
+    return ready;
   }
 };
+
+/// What the rule's score changes learn, as inputs of the tape behind q, k and v: of each addition its numbers, or rows
+/// and table; then the sinks.
+std::vector<Tensor> learned_by(const AttentionSetting& setting) {
+  std::vector<Tensor> all;
+  for (const ScoreAddition& addition : setting.additions()) {
+    if (addition.values.defined()) all.push_back(addition.values);
+    if (addition.table.defined()) all.insert(all.end(), {addition.rows, addition.table});
+  }
+  if (setting.sinks().defined()) all.push_back(setting.sinks());
+  return all;
+}
+
+/// The gradient of the score changes: sums of the tape, to which each range of heads adds.
+struct ScoreGradients {
+  std::vector<Tensor> values, rows, tables;  // one an addition; not defined: none, or not wanted
+  Tensor sinks;
+
+  ScoreGradients(const AttentionSetting& setting, Gradients& gradients) {
+    int input = 3;
+    auto next = [&](const Tensor& x) {
+      if (!x.defined()) return Tensor();
+      const int i = input++;
+      return gradients.wanted(i) ? gradients.accumulator(i) : Tensor();
+    };
+    for (const ScoreAddition& addition : setting.additions()) {
+      values.push_back(next(addition.values));
+      rows.push_back(next(addition.rows)), tables.push_back(next(addition.table));
+    }
+    sinks = next(setting.sinks());
+  }
+};
+
+/// Both passes are made for some heads after the other.
+template <class T>
+void forward_heads(const Call& call, const HeadRange& heads, const Tensor& y, const Tensor& sums) {
+  const PreparedAttention<T> ready = call.prepare<T>(heads);
+  kernels::attention(ready.problem, mutable_heads_of<T>(y, heads),
+                     sums.mutable_data<T>() + heads.begin * sums.stride(0));
+}
+
+template <class T>
+void backward_heads(const Call& call, const HeadRange& heads, const kernels::AttentionForward<T>& forward,
+                    const kernels::AttentionGradients<T>& of_inputs, const ScoreGradients& scores) {
+  const PreparedAttention<T> ready = call.prepare<T>(heads);
+  kernels::AttentionGradients<T> g = of_inputs;
+  std::vector<T*> terms;
+  std::vector<Tensor> dproducts;
+  for (std::size_t n = 0; n < ready.terms.size(); ++n) {
+    const bool made = scores.rows[n].defined() || scores.tables[n].defined();
+    dproducts.push_back(made ? Tensor::zeros(ready.products[n].shape(), ready.products[n].dtype()) : Tensor());
+    if (made)
+      terms.push_back(dproducts[n].mutable_data<T>());
+    else if (scores.values[n].defined())
+      terms.push_back(scores.values[n].mutable_data<T>() + heads.begin * scores.values[n].stride(0));
+    else
+      terms.push_back(nullptr);
+  }
+  g.terms = terms;
+  if (scores.sinks.defined()) g.sinks = scores.sinks.mutable_data<T>() + heads.begin;
+  kernels::attention_backward(ready.problem, forward, g);
+  for (std::size_t n = 0; n < dproducts.size(); ++n)
+    if (dproducts[n].defined())
+      RelativeProducts(call.setting.additions()[n], heads)
+          .add_gradients(dproducts[n], scores.rows[n], scores.tables[n]);
+}
 
 }  // namespace
 
@@ -60,30 +129,27 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   check_inputs(q, k, v, sequences);
   auto call = std::make_shared<const Call>(
       Call{AttentionSetting("attention", sequences, rule, q, k), q.detached(), k.detached(), v.detached()});
+  const std::vector<HeadRange> ranges = call->setting.head_ranges(call->group());
   Tensor y = Tensor::empty({q.dim(0), q.dim(1), v.dim(2)}, q.dtype());
-  Tensor sums = Tensor::empty({q.dim(0), q.dim(1), 2}, q.dtype());  // the two parts of each row's log-sum-exp
+  Tensor sums = Tensor::empty({q.dim(1), q.dim(0), 2}, q.dtype());  // the two parts of each row's log-sum-exp
   dispatch("attention", q.dtype(), [&]<class T>() {
-    call->with_problem<T>(
-        [&](const auto& problem) { kernels::attention(problem, mutable_heads_of<T>(y), sums.mutable_data<T>()); });
+    for (const HeadRange& heads : ranges) forward_heads<T>(*call, heads, y, sums);
   });
   std::vector<Tensor> inputs = {q, k, v};
-  inputs.insert(inputs.end(), call->setting.learned().begin(), call->setting.learned().end());
-  return record("attention", y, inputs, [call, sums, y = y.detached()](const Tensor& dy, Gradients& gradients) {
+  for (const Tensor& x : learned_by(call->setting)) inputs.push_back(x);
+  return record("attention", y, inputs, [call, ranges, sums, y = y.detached()](const Tensor& dy, Gradients& gradients) {
     Tensor dq = Tensor::like(call->q), dk = Tensor::like(call->k), dv = Tensor::like(call->v);
     const Tensor dy_rows = dy.contiguous();
+    const ScoreGradients scores(call->setting, gradients);
     dispatch("attention", dq.dtype(), [&]<class T>() {
-      kernels::AttentionGradients<T> g = {mutable_heads_of<T>(dq), mutable_heads_of<T>(dk), mutable_heads_of<T>(dv)};
-      const int learned = static_cast<int>(call->setting.learned().size()), sinks = call->setting.has_sinks() ? 1 : 0;
-      auto sum_of = [&](int i) {
-        return gradients.wanted(3 + i) ? gradients.accumulator(3 + i).template mutable_data<T>() : nullptr;
-      };
-      std::vector<T*> terms;
-      for (int i = 0; i < learned - sinks; ++i) terms.push_back(sum_of(i));
-      g.terms = terms;
-      if (sinks == 1) g.sinks = sum_of(learned - 1);
-      call->with_problem<T>([&](const auto& problem) {
-        kernels::attention_backward(problem, {heads_of<T>(y), heads_of<T>(dy_rows), sums.data<T>()}, g);
-      });
+      for (const HeadRange& heads : ranges) {
+        const HeadRange of_keys = call->key_heads(heads);
+        backward_heads<T>(
+            *call, heads,
+            {heads_of<T>(y, heads), heads_of<T>(dy_rows, heads), sums.data<T>() + heads.begin * sums.stride(0)},
+            {mutable_heads_of<T>(dq, heads), mutable_heads_of<T>(dk, of_keys), mutable_heads_of<T>(dv, of_keys)},
+            scores);
+      }
     });
     gradients.add(0, dq);
     gradients.add(1, dk);
@@ -109,8 +175,7 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionSequen
         "attention_weights: no heads [{}, {}) among {}", wanted.first_head, wanted.first_head + wanted.heads, q.dim(1));
   Tensor weights = Tensor::empty({wanted.heads, wanted.queries(), sequences.keys.length(wanted.sequence)}, q.dtype());
   dispatch("attention_weights", q.dtype(), [&]<class T>() {
-    call.with_problem<T>(
-        [&](const auto& problem) { kernels::attention_weights(problem, wanted, weights.mutable_data<T>()); });
+    kernels::attention_weights(call.prepare<T>({0, q.dim(1)}).problem, wanted, weights.mutable_data<T>());
   });
   return weights;
 }

@@ -5,7 +5,6 @@
 #include "attune/base/error.h"
 #include "attune/ops/arithmetic.h"
 #include "attune/ops/embedding.h"
-#include "attune/ops/head_products.h"
 #include "attune/ops/view.h"
 
 namespace attune {
@@ -39,16 +38,19 @@ ScoreChanges relative(ScoreTermKind kind, const char* change, const Tensor& tabl
   check(table.rank() == 2 || table.rank() == 3,
         "attention scores, {}: the table is {}: expected [buckets, head_dim] or [buckets, heads, head_dim]", change,
         table.shape());
-  return {.additions = {[=](const ScoreSetting& s) -> ScoreAddition {
-            const Tensor& x = kind == ScoreTermKind::query ? s.q : s.k;
-            check(x.defined(), "attention scores, {}: the keys are in a cache, which does not hold what it needs",
-                  change);
-            check(x.dim(1) == s.q.dim(1), "attention scores, {}: {} key heads for {} query heads: expected as many",
-                  change, x.dim(1), s.q.dim(1));
-            const Tensor by_head = table.rank() == 3 ? table : reshape(table, {table.dim(0), 1, table.dim(1)});
-            const auto layout = kind == ScoreTermKind::query ? ProductLayout::tokens_first : ProductLayout::heads_first;
-            return {kind, head_products(x, scale(by_head, s.scale), layout), buckets_of(s, bucket_of, table.dim(0))};
-          }}};
+  return {
+      .additions = {[=](const ScoreSetting& s) -> ScoreAddition {
+        const Tensor& x = kind == ScoreTermKind::query ? s.q : s.k;
+        check(x.defined(), "attention scores, {}: the keys are in a cache, which does not hold what it needs", change);
+        check(x.dim(1) == s.q.dim(1) && (table.rank() == 2 || table.dim(1) == x.dim(1)) && table.dim(-1) == x.dim(2),
+              "attention scores, {}: rows {} and a table {} for {} query heads: expected as many heads and one width",
+              change, x.shape(), table.shape(), s.q.dim(1));
+        const Tensor by_head = table.rank() == 3 ? table : reshape(table, {table.dim(0), 1, table.dim(1)});
+        return {.kind = kind,
+                .rows = x,
+                .table = contiguous(scale(by_head, s.scale)),
+                .buckets = buckets_of(s, bucket_of, table.dim(0))};
+      }}};
 }
 
 }  // namespace
@@ -68,7 +70,7 @@ ScoreChanges alibi(std::vector<double> slopes) {
               for (std::int64_t d = s.smallest; d <= s.largest; ++d)
                 values.push_back(-slope * static_cast<double>(std::abs(d)));
             const Shape shape{static_cast<std::int64_t>(slopes.size()), s.largest - s.smallest + 1};
-            return {ScoreTermKind::distance, Tensor::from<double>(shape, values).to(s.q.dtype())};
+            return {.kind = ScoreTermKind::distance, .values = Tensor::from<double>(shape, values).to(s.q.dtype())};
           }}};
 }
 
@@ -78,8 +80,8 @@ ScoreChanges distance_bias(const Tensor& table, BucketOf bucket_of) {
   return {.additions = {[table, bucket_of = std::move(bucket_of)](const ScoreSetting& s) -> ScoreAddition {
             check_heads("distance_bias", table.dim(1), s);
             const Tensor rows = embedding(table, as_indices(buckets_of(s, bucket_of, table.dim(0))));
-            return {ScoreTermKind::distance,
-                    contiguous(transposed(rows, 0, 1))};  // [distances, heads] -> [heads, distances]
+            return {.kind = ScoreTermKind::distance,
+                    .values = contiguous(transposed(rows, 0, 1))};  // [distances, heads] -> [heads, distances]
           }}};
 }
 
@@ -96,7 +98,7 @@ ScoreChanges pair_bias(const Tensor& table) {
         "attention scores, pair_bias: the table is {}: expected [heads, queries, keys], contiguous", table.shape());
   return {.additions = {[table](const ScoreSetting& s) -> ScoreAddition {
             check_heads("pair_bias", table.dim(0), s);
-            return {ScoreTermKind::pair, table};
+            return {.kind = ScoreTermKind::pair, .values = table};
           }}};
 }
 
@@ -117,7 +119,7 @@ ScoreChanges window_bias(const Tensor& table, std::int64_t height, std::int64_t 
             check_heads("window_bias", table.dim(1), s);
             const Tensor pairs =
                 contiguous(transposed(embedding(table, as_indices(index)), 0, 1));  // [heads, tokens tokens]
-            return {ScoreTermKind::pair, reshape(pairs, {table.dim(1), tokens, tokens})};
+            return {.kind = ScoreTermKind::pair, .values = reshape(pairs, {table.dim(1), tokens, tokens})};
           }}};
 }
 

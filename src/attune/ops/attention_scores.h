@@ -24,11 +24,14 @@ struct ScoreSetting {
   std::int64_t smallest, largest;
 };
 
-/// A change as the kernels take it: what is added to the score of (head, query, key).
+/// What a change adds to the score of (head, query, key), as tensors on the tape, of q's type: numbers, or what their
+/// numbers are products of. See kernels::ScoreTerm.
 struct ScoreAddition {
   kernels::ScoreTermKind kind;
-  Tensor values;                           // by kind: see kernels::ScoreTerm
-  std::vector<std::int32_t> buckets = {};  // of distances smallest, smallest + 1, ...
+  Tensor values = {};                      // distance, pair: the numbers, contiguous
+  Tensor rows = {};                        // query, key: [tokens, heads, width], q or k, or others of their places
+  Tensor table = {};                       // query, key: [buckets, heads or 1, width], contiguous
+  std::vector<std::int32_t> buckets = {};  // query, key: of distances smallest, smallest + 1, ...
 };
 
 /// Some changes, applied in a fixed order: the scaled product is capped, then all additions follow in the order of the

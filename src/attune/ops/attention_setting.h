@@ -4,8 +4,17 @@
 #include <vector>
 
 #include "attune/ops/attention.h"
+#include "attune/ops/relative_products.h"
 
 namespace attune {
+
+/// A kernel's problem for some heads, all but its tensors q, k and v, and what its score terms point to.
+template <class T>
+struct PreparedAttention {
+  std::vector<Tensor> products;  // one a term; not defined where its numbers are the rule's own
+  std::vector<kernels::ScoreTerm<T>> terms;
+  kernels::AttentionProblem<T> problem;
+};
 
 /// A call of attention, checked and made ready: the mask compiled, the score changes as tensors. Shared by the forward
 /// and the backward pass, and by attention over a cache.
@@ -16,26 +25,25 @@ class AttentionSetting {
   AttentionSetting(std::string_view operation, AttentionSequences sequences, const AttentionRule& rule, const Tensor& q,
                    const Tensor& k);
 
-  /// The additions' values, on the tape, in the order of the rule; then the sinks where there are some.
-  const std::vector<Tensor>& learned() const { return learned_; }
-  bool has_sinks() const { return has_sinks_; }
-
-  /// All of a kernel's problem but its tensors q, k, v. T is their element type.
+  const std::vector<ScoreAddition>& additions() const { return additions_; }
+  const Tensor& sinks() const { return sinks_; }  // [heads]; not defined: none
+  /// The heads of one kernel call after the other: all at once, or a few where numbers are made for them. `group` heads
+  /// share a key head.
+  std::vector<HeadRange> head_ranges(std::int64_t group) const;
+  /// T is the tensors' element type. Lives no longer than this.
   template <class T>
-  kernels::AttentionProblem<T> problem(std::vector<kernels::ScoreTerm<T>>& terms) const;
+  PreparedAttention<T> prepare(const HeadRange& heads) const;
 
  private:
-  void add_terms(std::string_view operation, const AttentionRule& rule, const Tensor& q, const Tensor& k);
+  void add_scores(std::string_view operation, const AttentionRule& rule, const Tensor& q, const Tensor& k);
 
   AttentionSequences sequences_;
   AttentionMask mask_;
   AttentionDropout dropout_;
   double scale_, cap_;
-  std::int64_t smallest_ = 0;
-  std::vector<kernels::ScoreTermKind> kinds_;
-  std::vector<std::vector<std::int32_t>> buckets_;
-  std::vector<Tensor> learned_;
-  bool has_sinks_ = false;
+  std::int64_t heads_, smallest_ = 0;
+  std::vector<ScoreAddition> additions_;
+  Tensor sinks_;
 };
 
 }  // namespace attune

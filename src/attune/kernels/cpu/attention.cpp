@@ -182,7 +182,7 @@ static void attend_block(const Attending& a, std::int64_t block, std::int64_t fi
     merge_scores(scores, a.seen(row), seen,
                  {a.largest + row, a.sums + row * lanes, a.weighted + row * a.value_width, a.value_width});
     if (a.p.dropout.rate > 0) {
-      const std::uint64_t key = dropout_key(a.p.dropout, a.head(row));
+      const std::uint64_t key = a.p.dropout_key_of(a.head(row));
       dropout_multipliers(row_dropout(a.p, a.work.sequence, a.query(row), key), block, seen.end, a.multipliers);
       for (std::int64_t j = seen.begin; j < seen.end; j += lanes)
         hn::Store(hn::Mul(hn::Load(floats, scores + j), hn::Load(floats, a.multipliers + j)), floats, scores + j);
@@ -202,7 +202,7 @@ static void write_rows(const Attending& a, const HeadRows<float>& y, float* sums
     float* weighted = a.weighted + row * a.value_width;
     pack_row(weighted, a.value_width, a.value_width, sum == 0 ? 0.0f : 1.0f / sum, weighted);
     std::memcpy(y.at(token, a.head(row)), weighted, static_cast<std::size_t>(a.p.v.width) * sizeof(float));
-    float* both = sums + (token * a.p.q.heads + a.head(row)) * 2;
+    float* both = sums + a.p.sums_of(a.head(row), token);
     both[0] = a.largest[row] == -HUGE_VALF ? 0.0f : a.largest[row];
     both[1] = sum;
   }

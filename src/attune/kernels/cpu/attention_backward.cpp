@@ -88,7 +88,7 @@ struct Retracing {
       for (std::int64_t c = 0; c < value_width; c += lanes)
         sum = hn::MulAdd(hn::Load(floats, y + c), hn::Load(floats, dy + row * value_width + c), sum);
       mean[row] = sum_of_lanes(sum);
-      const float* both = f.sums + (token(row) * p.q.heads + head(row)) * 2;
+      const float* both = f.sums + p.sums_of(head(row), token(row));
       largest[row] = both[0];
       inverse[row] = both[1] == 0 ? 0.0f : 1.0f / both[1];
     }
@@ -119,8 +119,8 @@ static void retrace_row(const Retracing& r, const AttentionGradients<float>& g, 
   finish_scores(score_row, seen, weights, r.slopes);
   const bool drop = r.p.dropout.rate > 0;
   if (drop)
-    dropout_multipliers(row_dropout(r.p, r.work.sequence, score_row.query, dropout_key(r.p.dropout, score_row.head)),
-                        block, seen.end, r.multipliers);
+    dropout_multipliers(row_dropout(r.p, r.work.sequence, score_row.query, r.p.dropout_key_of(score_row.head)), block,
+                        seen.end, r.multipliers);
   const Vector largest = hn::Set(floats, r.largest[row]), inverse = hn::Set(floats, r.inverse[row]);
   const Vector mean = hn::Set(floats, r.mean[row]);
   for (std::int64_t j = seen.begin; j < seen.end; j += lanes) {

@@ -39,7 +39,7 @@ std::vector<double> weights(const AttentionProblem<double>& p, const AttentionRo
 
 void attention(const AttentionProblem<double>& p, const HeadRows<double>& y, double* sums) {
   reference::for_each_row(p, [&](const reference::AttentionRow& r) {
-    double* largest_and_sum = sums + (r.token * p.q.heads + r.h) * 2;
+    double* largest_and_sum = sums + p.sums_of(r.h, r.token);
     const std::vector<double> w = reference::weights(p, r, largest_and_sum[0], largest_and_sum[1]);
     double* out = y.at(r.token, r.h);
     std::fill_n(out, y.width, 0.0);

@@ -35,7 +35,7 @@ inline double kept(const AttentionProblem<double>& p, const AttentionRow& r, std
   if (p.dropout.rate == 0) return 1;
   const auto example = static_cast<std::uint64_t>(p.examples[static_cast<std::size_t>(r.s)]);
   const auto position = static_cast<std::uint32_t>(p.position(r.s, r.i));
-  const auto numbers = philox(dropout_key(p.dropout, r.h), example, position, static_cast<std::uint32_t>(j / 4));
+  const auto numbers = philox(p.dropout_key_of(r.h), example, position, static_cast<std::uint32_t>(j / 4));
   const double rate = p.dropout.rate;
   return numbers[static_cast<std::size_t>(j % 4)] < static_cast<std::uint32_t>(rate * 0x1p32) ? 0 : 1 / (1 - rate);
 }

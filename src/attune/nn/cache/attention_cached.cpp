@@ -41,8 +41,8 @@ Tensor attention_cached(const Tensor& q, const Offsets& queries, const CachedKey
     return kernels::HeadRows<const float>{nullptr, shape.kv_heads, width, width, shape.page_tokens * width};
   };
   const AttentionSetting setting("attention_cached", {queries, key_offsets, first_positions}, rule, q, {});
-  std::vector<kernels::ScoreTerm<float>> terms;
-  kernels::AttentionProblem<float> problem = setting.problem<float>(terms);
+  PreparedAttention<float> ready = setting.prepare<float>({0, q.dim(1)});
+  kernels::AttentionProblem<float>& problem = ready.problem;
   problem.q = {q.data<float>(), q.dim(1), q.dim(2), q.stride(0), q.stride(1)};
   problem.k = pages_of(shape.head_dim), problem.v = pages_of(shape.value_dim);
   problem.pages = {key_pages, value_pages, page_starts, shape.page_tokens};

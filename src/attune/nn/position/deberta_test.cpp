@@ -106,11 +106,11 @@ TEST(DisentangledPositions, NormalisedTableIsAnotherTable) {
   const ScoreChanges scores = build(config, use, given.w).scores(given.w / "block");
   const Tensor q = Tensor::full({3, 2, 4}, 0.5);
   const ScoreSetting setting{.q = q, .k = q, .scale = 1, .smallest = -2, .largest = 2};
-  const std::vector<float> before = scores.additions[0](setting).values.to_vector<float>();
+  const std::vector<float> before = scores.additions[0](setting).table.to_vector<float>();
   const Tensor table = given.set.find("rel_embeddings.weight")->value;
   for (float& value : table.mutable_values<float>()) value = 3 * value + 1;  // what a norm takes away
   table.mark_changed();
-  const std::vector<float> after = scores.additions[0](setting).values.to_vector<float>();
+  const std::vector<float> after = scores.additions[0](setting).table.to_vector<float>();
   for (std::size_t i = 0; i < after.size(); ++i) EXPECT_NEAR(after[i], before[i], 1e-4);
 }
 
