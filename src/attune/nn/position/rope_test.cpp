@@ -45,6 +45,15 @@ TEST(ReadRope, EverySpellingGivesTransformersFrequencies) {
   EXPECT_EQ(kinds.size(), 6u);  // all there are
 }
 
+TEST(ReadRope, SuIsLongropesFirstName) {
+  const std::string factors =
+      R"("short_factor": [1, 2, 3, 4], "long_factor": [5, 6, 7, 8], "original_max_position_embeddings": 4)";
+  const RopeConfig su = read(R"({"rope_scaling": {"type": "su", )" + factors + "}}");
+  const RopeConfig longrope = read(R"({"rope_parameters": {"rope_type": "longrope", )" + factors + "}}");
+  for (std::int64_t length : {4, 5}) EXPECT_EQ(inverse_frequencies(su, length), inverse_frequencies(longrope, length));
+  EXPECT_FLOAT_EQ(inverse_frequencies(su, 5)[0], 1.0f / 5);
+}
+
 TEST(ReadRope, WhatIsWrongIsNamed) {
   const std::string linear = R"({"rope_parameters": {"rope_type": "linear", "factor": 0.5}})";
   EXPECT_THROW(read(linear), Error);
