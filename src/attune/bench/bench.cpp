@@ -7,6 +7,7 @@
 #include "attune/base/error.h"
 #include "attune/bench/attention.h"
 #include "attune/bench/attention_cases.h"
+#include "attune/bench/decoding_attention.h"
 #include "attune/bench/generation.h"
 #include "attune/bench/matmul.h"
 #include "attune/bench/training.h"
@@ -30,6 +31,8 @@ const std::vector<Bench>& benches() {
        {"gpt2", "classifier"},
        training,
        write_training_cases},
+      {"decode", "attention of one token over 8192 cached ones, beside the rate of reading memory",
+       decoding_attention_names(), decoding_attention},
       {"generate", "decoding with a cache, beside the rate of reading the weights", generation_names(), generation},
   };
   return all;

@@ -11,7 +11,7 @@ struct Measurement {
   std::string name;   // the case: "2048x768x768"
   int threads = 1;
   double value = 0;
-  std::string unit;  // "GFLOP/s", "tokens/s": more is better; "MB", "times": less is
+  std::string unit;  // "GFLOP/s", "tokens/s": more is better; "MB", "times", "ppm": less is
   double limit = 0;  // in the same unit, measured on this machine in the same run
 };
 

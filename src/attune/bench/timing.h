@@ -8,4 +8,7 @@ namespace attune::bench {
 /// that are too short for the clock are timed several at a time.
 double median_seconds(const std::function<void()>& work, double budget = 0.15);
 
+/// The shortest of so many calls: for what is held against read_rate(), which is measured so.
+double shortest_seconds(const std::function<void()>& work, int calls);
+
 }  // namespace attune::bench

@@ -35,9 +35,10 @@ bool better(const Candidate& a, const Candidate& b) {
 /// One input's search: its running beams and the best that are finished.
 class Search {
  public:
-  Search(const BeamOptions& options, Decoder::Sequence sequence, std::vector<std::int64_t> begin)
+  /// `begin`: what is left of what the sequence reads before the search; `already`: how much it has read.
+  Search(const BeamOptions& options, Decoder::Sequence sequence, std::vector<std::int64_t> begin, std::int64_t already)
       : options_(&options), begin_(std::move(begin)), max_tokens_(options.max_tokens) {
-    const auto read = static_cast<std::int64_t>(begin_.size());
+    const auto read = static_cast<std::int64_t>(begin_.size()) + already;
     if (options.longest > 0) max_tokens_ = std::min(max_tokens_, std::max<std::int64_t>(1, options.longest - read));
     running_.push_back({.sequence = sequence, .ids = {}});
   }
@@ -142,7 +143,10 @@ class Search {
 class BeamSearch {
  public:
   BeamSearch(const Model& model, const std::vector<std::vector<std::int64_t>>& inputs, const BeamOptions& options)
-      : decoder_(model, page_tokens), inputs_(inputs), options_(options), results_(inputs.size()) {}
+      : decoder_(model, {.format = options.cache, .page_tokens = page_tokens}),
+        inputs_(inputs),
+        options_(options),
+        results_(inputs.size()) {}
 
   std::vector<BeamResult> all(const Run& run) {
     while (enter(), !active_.empty()) {
@@ -174,13 +178,16 @@ class BeamSearch {
     const ModelFacts& facts = decoder_.model().facts();
     const std::vector<std::vector<std::int64_t>> entering(inputs_.begin() + static_cast<std::ptrdiff_t>(first),
                                                           inputs_.begin() + static_cast<std::ptrdiff_t>(end));
-    std::vector<Decoder::Sequence> begun;
-    bool has_encoder = facts.head == HeadKind::sequence_to_sequence;
-    if (has_encoder) begun = decoder_.begin(entering);
-    for (std::size_t i = 0; i < entering.size(); ++i)
-      active_.push_back({entered_++, has_encoder
-                                         ? Search(options_, begun[i], {facts.decoder_start_token_id.value()})
-                                         : Search(options_, decoder_.begin(planned(entering[i])), entering[i])});
+    if (facts.head == HeadKind::sequence_to_sequence) {
+      for (const Decoder::Sequence& begun : decoder_.begin(entering))
+        active_.push_back({entered_++, Search(options_, begun, {facts.decoder_start_token_id.value()}, 0)});
+      return;
+    }
+    std::vector<Decoder::Prompt> prompts;
+    for (const std::vector<std::int64_t>& ids : entering) prompts.push_back({ids, planned(ids)});
+    for (Decoder::Begun& begun : decoder_.begin(prompts))
+      active_.push_back(
+          {entered_++, Search(options_, begun.sequence, std::move(begun.left), decoder_.length(begun.sequence))});
   }
 
   /// How many tokens a prompt and its continuation may come to.

@@ -21,6 +21,7 @@ struct BeamOptions {
   std::optional<std::int64_t> forced_stop_id = {};  // what the last of max_tokens is made to be
   std::vector<std::int64_t> forbidden_ids = {};     // never written: they have no probability
   std::int64_t sequences_together = 64;             // beams that are decoded at a time
+  CacheFormat cache = CacheFormat::f32;             // how keys and values are kept
 };
 
 struct BeamResult {

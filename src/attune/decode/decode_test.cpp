@@ -10,6 +10,7 @@
 #include "attune/base/threads.h"
 #include "attune/decode/alignment.h"
 #include "attune/decode/beam_search.h"
+#include "attune/decode/decoding_cases.h"
 #include "attune/decode/generate.h"
 #include "attune/models/architecture.h"
 #include "attune/nn/position/positions.h"
@@ -18,49 +19,12 @@
 namespace attune {
 namespace {
 
-using Ids = std::vector<std::int64_t>;
-
-std::unique_ptr<Model> open(const std::string& name) {
-  Path directory = Path(ATTUNE_GOLDEN_DIR) / "models" / name;
-  WeightSource source{
-      .checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(directory / "model.safetensors")),
-      .initial = {}};
-  return build_model(read_json(directory / "config.json"), (directory / "config.json").string(), std::move(source));
-}
-
-/// Eight texts of 1 to 100 tokens: more than a page of the cache, where the model has as many positions.
-std::vector<Ids> eight_texts(const Model& model) {
-  const std::int64_t vocabulary = model.facts().vocab_size - 1, most = model.facts().longest.value_or(100) - 3;
-  std::vector<Ids> texts;
-  RandomStream random({.seed = 4});
-  for (std::int64_t length : {5, 1, 12, 100, 64, 3, 65, 17}) {
-    texts.emplace_back();
-    for (std::int64_t i = 0; i < std::min(length, most); ++i) texts.back().push_back(3 + random.below(vocabulary - 4));
-  }
-  return texts;
-}
-
-/// Logits of a causal model's last row, without a cache.
-std::vector<float> logits_of(const Model& model, const Ids& text) {
-  NoGradient none;
-  Batch batch = Batch::of({text});
-  Ids last = {static_cast<std::int64_t>(text.size()) - 1};
-  return model.head().logits(model.forward(batch), batch, &last).to_vector<float>();
-}
-/// The same of an encoder-decoder.
-std::vector<float> logits_of(const Model& model, const Ids& source, const Ids& written) {
-  NoGradient none;
-  Batch batch = Batch::of({written});
-  Ids last = {static_cast<std::int64_t>(written.size()) - 1};
-  return model.head().logits(model.forward(batch, model.encode(Batch::of({source}))), batch, &last).to_vector<float>();
-}
-
 class CausalDecoding : public testing::TestWithParam<const char*> {};
 
 TEST_P(CausalDecoding, TokenByTokenGivesTheBitsOfTheWholePrefix) {
   auto model = open(GetParam());
   for (const Ids& text : {eight_texts(*model)[3], eight_texts(*model)[6]}) {
-    Decoder decoder(*model, 16);
+    Decoder decoder(*model, {.page_tokens = 16});
     Decoder::Sequence sequence = decoder.begin();
     Ids prefix(text.begin(), text.begin() + 7);
     Tensor logits = decoder.step(std::vector{sequence}, {prefix});
@@ -108,7 +72,7 @@ TEST(Positions, OfEveryMethodGoOnFromTheCache) {
                          {"num_hidden_layers", 2}, {"max_position_embeddings", 100},
                          {"positions", positions}};
     const std::unique_ptr<Model> model = build_model(config, entry.name, {.checkpoint = {}, .initial = {.seed = 5}});
-    Decoder decoder(*model, 16);
+    Decoder decoder(*model, {.page_tokens = 16});
     const std::vector sequence = {decoder.begin()};
     Ids prefix;
     for (std::int64_t i = 0; i < 70; ++i) {
@@ -181,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Models, CausalDecoding,
 TEST(Decoder, EncoderDecoderTokenByTokenGivesTheBitsOfTheWholePrefix) {
   auto model = open("marian_scaled");
   std::vector<Ids> sources = {{7, 17, 23, 14, 5}, {9}, {12, 3, 4, 8, 30, 31, 6, 2}};
-  Decoder decoder(*model, 4);
+  Decoder decoder(*model, {.page_tokens = 4});
   std::vector<Decoder::Sequence> sequences = decoder.begin(sources);
   Ids written = {38};
   for (std::int64_t next : {4, 9, 22, 30, 11, 3, 3}) {

@@ -1,5 +1,7 @@
 #include "attune/decode/decoder.h"
 
+#include <algorithm>
+
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
 #include "attune/nn/attention/family.h"
@@ -8,7 +10,7 @@ namespace attune {
 
 namespace {
 
-CacheShape shape_of(const Model& model, std::int64_t page_tokens) {
+CacheShape shape_of(const Model& model, const DecoderCache& cache) {
   const ModelFacts& facts = model.facts();
   check(facts.head == HeadKind::causal_lm || facts.head == HeadKind::sequence_to_sequence,
         "this {} model does not write text: use a causal language model or a translator", facts.model_type);
@@ -21,12 +23,13 @@ CacheShape shape_of(const Model& model, std::int64_t page_tokens) {
   return {.layers = static_cast<std::int64_t>(model.decoding_blocks().size()),
           .kv_heads = facts.cached_attention.kv_heads,
           .head_dim = facts.cached_attention.head_dim,
-          .page_tokens = page_tokens};
+          .page_tokens = cache.page_tokens,
+          .format = cache.format};
 }
 
-/// What the cross-attention keeps of the memory: never written again, so that a page may be long.
-CacheShape memory_shape_of(const Model& model) {
-  CacheShape shape = shape_of(model, 64);
+/// What the cross-attention keeps of the memory.
+CacheShape memory_shape_of(const Model& model, CacheFormat format) {
+  CacheShape shape = shape_of(model, {.format = format});
   const Block& first = model.decoding_blocks().front();
   if (first.cross) {
     shape.kv_heads = first.cross->sizes.kv_heads;
@@ -41,6 +44,13 @@ bool keeps_states(const Model& model) {
   return family && family->keeps_states();
 }
 
+/// Tokens that both begin with, `most` at most.
+std::int64_t common_beginning(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b,
+                              std::int64_t most) {
+  const auto n = std::min({a.size(), b.size(), static_cast<std::size_t>(std::max<std::int64_t>(most, 0))});
+  return std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(n), b.begin()).first - a.begin();
+}
+
 }  // namespace
 
 void check_tokens(const Model& model, const std::vector<std::vector<std::int64_t>>& sequences) {
@@ -50,18 +60,81 @@ void check_tokens(const Model& model, const std::vector<std::vector<std::int64_t
             model.facts().vocab_size);
 }
 
-Decoder::Decoder(const Model& model, std::int64_t page_tokens)
+Decoder::Decoder(const Model& model, const DecoderCache& cache)
     : model_(model),
-      cache_(shape_of(model, page_tokens)),
-      memory_(memory_shape_of(model)),
-      recurrent_(keeps_states(model)) {}
+      cache_(shape_of(model, cache)),
+      memory_(memory_shape_of(model, cache.format)),
+      recurrent_(keeps_states(model)) {
+  check(!recurrent_ || cache.format == CacheFormat::f32,
+        "this {} model's attention family keeps states, not keys and values: there is no {} cache of them",
+        model.facts().model_type, name_of(cache.format));
+}
+
+Decoder::Prompt& Decoder::text_of(const Sequence& sequence) {
+  const auto at = static_cast<std::size_t>(sequence.own);
+  if (at >= texts_.size()) texts_.resize(at + 1);
+  return texts_[at];
+}
 
 Decoder::Sequence Decoder::begin(std::int64_t planned) {
   check(model_.facts().head == HeadKind::causal_lm, "this {} model decodes from what its encoder read: give a source",
         model_.facts().model_type);
   const Sequence sequence{.own = cache_.add(), .planned = planned};
   if (recurrent_) states_.begin(sequence.own);
+  text_of(sequence) = {{}, planned};
   return sequence;
+}
+
+bool Decoder::fits_together(std::int64_t planned, std::int64_t other) const {
+  return !recurrent_ && (planned == other || model_.facts().shares_keys);
+}
+
+Decoder::Shared Decoder::longest_shared(const Prompt& prompt) const {
+  const auto most = static_cast<std::int64_t>(prompt.ids.size()) - 1;  // one is left to be read
+  Shared best;
+  for (std::size_t i = 0; i < texts_.size(); ++i) {
+    const std::int64_t tokens = common_beginning(prompt.ids, texts_[i].ids, most);
+    const auto handle = static_cast<KeyValueCache::Handle>(i);
+    if (tokens >= cache_.shape().page_tokens && tokens > best.tokens &&
+        fits_together(prompt.planned, texts_[i].planned) && !cache_.has_forgotten(handle))
+      best = {handle, tokens};
+  }
+  return best;
+}
+
+std::vector<Decoder::Begun> Decoder::begin(const std::vector<Prompt>& prompts) {
+  NoGradient none;
+  for (std::size_t i = 0; i < prompts.size(); ++i)
+    check(!prompts[i].ids.empty(), "prompt {} has no token: this model needs at least one to begin with", i);
+  for (const Prompt& prompt : prompts) check_tokens(model_, {prompt.ids});
+  std::vector<Begun> all;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    const auto& [ids, planned] = prompts[i];
+    auto part = [&ids = ids](std::int64_t begin, std::int64_t end) {
+      return std::vector<std::int64_t>(ids.begin() + begin, ids.begin() + end);
+    };
+    const Shared shared = longest_shared(prompts[i]);
+    Sequence sequence = begin(planned);
+    if (shared.tokens > 0) {
+      cache_.drop(sequence.own);
+      sequence.own = cache_.fork(shared.handle, shared.tokens);
+    }
+    text_of(sequence) = {part(0, shared.tokens), planned};
+    std::int64_t read = 0;  // what later prompts begin with too is read now, for them to share
+    for (std::size_t j = i + 1; j < prompts.size(); ++j) {
+      const auto most = static_cast<std::int64_t>(std::min(ids.size(), prompts[j].ids.size())) - 1;
+      if (fits_together(planned, prompts[j].planned))
+        read = std::max(read, common_beginning(ids, prompts[j].ids, most));
+    }
+    if (read >= cache_.shape().page_tokens && read > shared.tokens) {
+      Batch batch = Batch::of({part(shared.tokens, read)});
+      forward(batch, std::span(&sequence, 1));
+    } else {
+      read = shared.tokens;
+    }
+    all.push_back({sequence, part(read, static_cast<std::int64_t>(ids.size()))});
+  }
+  return all;
 }
 
 std::vector<Decoder::Sequence> Decoder::begin(const std::vector<std::vector<std::int64_t>>& sources) {
@@ -85,41 +158,54 @@ Decoder::Sequence Decoder::fork(const Sequence& parent) {
   Sequence child{.own = cache_.fork(parent.own), .planned = parent.planned};
   if (recurrent_) states_.fork(parent.own, child.own);
   if (parent.memory >= 0) child.memory = memory_.fork(parent.memory);
+  Prompt text = text_of(parent);
+  text_of(child) = std::move(text);
   return child;
 }
 
 void Decoder::drop(const Sequence& sequence) {
+  text_of(sequence) = {};
   cache_.drop(sequence.own);
   if (recurrent_) states_.drop(sequence.own);
   if (sequence.memory >= 0) memory_.drop(sequence.memory);
+}
+
+Tensor Decoder::forward(Batch& batch, std::span<const Sequence> sequences) {
+  if (recurrent_)
+    batch.states = &states_;
+  else
+    batch.cache = &cache_;
+  const bool reads_memory = model_.facts().head == HeadKind::sequence_to_sequence;
+  const std::span<const std::int64_t> ids = batch.ids.values<std::int64_t>();
+  std::vector<std::int64_t> positions;
+  Memory memory;
+  memory.cache = &memory_;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    batch.handles.push_back(sequences[i].own);
+    memory.handles.push_back(sequences[i].memory);
+    batch.planned_lengths.push_back(sequences[i].planned);
+    const std::int64_t before = length(sequences[i]), s = static_cast<std::int64_t>(i);
+    for (std::int64_t t = 0; t < batch.offsets.length(s); ++t) positions.push_back(before + t);
+    if (reads_memory || recurrent_) continue;
+    std::vector<std::int64_t>& text = text_of(sequences[i]).ids;
+    text.insert(text.end(), ids.begin() + batch.offsets.begin(s), ids.begin() + batch.offsets.end(s));
+  }
+  batch.positions = Tensor::from<std::int64_t>({static_cast<std::int64_t>(positions.size())}, positions);
+  Tensor hidden = reads_memory ? model_.forward(batch, memory) : model_.forward(batch);  // [tokens, hidden]
+  for (std::size_t i = 0; recurrent_ && i < sequences.size(); ++i)
+    states_.advance(sequences[i].own, batch.offsets.length(static_cast<std::int64_t>(i)));
+  return hidden;
 }
 
 Tensor Decoder::step(std::span<const Sequence> sequences, const std::vector<std::vector<std::int64_t>>& tokens) {
   NoGradient none;
   check(sequences.size() == tokens.size(), "decoding: tokens of {} sequences for {}", tokens.size(), sequences.size());
   check_tokens(model_, tokens);
+  for (std::size_t i = 0; i < tokens.size(); ++i) check(!tokens[i].empty(), "decoding: sequence {} gets no token", i);
   Batch batch = Batch::of(tokens);
-  if (recurrent_)
-    batch.states = &states_;
-  else
-    batch.cache = &cache_;
-  std::vector<std::int64_t> positions, last;
-  Memory memory;
-  memory.cache = &memory_;
-  for (std::size_t i = 0; i < sequences.size(); ++i) {
-    check(!tokens[i].empty(), "decoding: sequence {} gets no token", i);
-    batch.handles.push_back(sequences[i].own);
-    memory.handles.push_back(sequences[i].memory);
-    batch.planned_lengths.push_back(sequences[i].planned);
-    std::int64_t before = length(sequences[i]);
-    for (std::size_t t = 0; t < tokens[i].size(); ++t) positions.push_back(before + static_cast<std::int64_t>(t));
-    last.push_back(batch.offsets.end(static_cast<std::int64_t>(i)) - 1);
-  }
-  batch.positions = Tensor::from<std::int64_t>({static_cast<std::int64_t>(positions.size())}, positions);
-  bool reads_memory = model_.facts().head == HeadKind::sequence_to_sequence;
-  Tensor hidden = reads_memory ? model_.forward(batch, memory) : model_.forward(batch);  // [tokens, hidden]
-  for (std::size_t i = 0; recurrent_ && i < sequences.size(); ++i)
-    states_.advance(sequences[i].own, static_cast<std::int64_t>(tokens[i].size()));
+  std::vector<std::int64_t> last;
+  for (std::int64_t i = 0; i < batch.offsets.count(); ++i) last.push_back(batch.offsets.end(i) - 1);
+  const Tensor hidden = forward(batch, sequences);
   return model_.head().logits(hidden, batch, &last);
 }
 

@@ -38,7 +38,7 @@ TEST(FamiliesInDecoding, MasksGiveTheBitsOfOneForwardOfTheWholeText) {
     auto model = decoder_with(attention);
     const Batch batch = Batch::of({text});
     const Tensor whole = model->head().logits(model->forward(batch), batch);
-    Decoder decoder(*model, 16);
+    Decoder decoder(*model, {.page_tokens = 16});
     const Decoder::Sequence sequence = decoder.begin();
     const std::size_t prompt = 40;
     Tensor logits = decoder.step(std::vector{sequence}, {{text.begin(), text.begin() + prompt}});

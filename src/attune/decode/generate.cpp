@@ -21,7 +21,11 @@ class Generation {
  public:
   Generation(const Model& model, const std::vector<std::vector<std::int64_t>>& prompts, const GenerateOptions& options,
              const TokenSink& sink)
-      : decoder_(model), prompts_(prompts), options_(options), sink_(sink), results_(prompts.size()) {}
+      : decoder_(model, {.format = options.cache}),
+        prompts_(prompts),
+        options_(options),
+        sink_(sink),
+        results_(prompts.size()) {}
 
   std::vector<Generated> all(const Run& run) {
     std::int64_t written = 0;
@@ -44,12 +48,17 @@ class Generation {
   /// Lets prompts in while there is room. The first always enters, however long.
   void enter() {
     std::int64_t tokens = 0;
-    while (entered_ < prompts_.size() && static_cast<std::int64_t>(active_.size()) < options_.sequences_together) {
+    std::vector<Decoder::Prompt> entering;
+    while (entered_ < prompts_.size() &&
+           static_cast<std::int64_t>(active_.size() + entering.size()) < options_.sequences_together) {
       tokens += static_cast<std::int64_t>(prompts_[entered_].size());
-      if (tokens > prefill_tokens && tokens > static_cast<std::int64_t>(prompts_[entered_].size())) return;
-      active_.push_back({static_cast<std::int64_t>(entered_), decoder_.begin(planned(entered_)), prompts_[entered_]});
+      if (tokens > prefill_tokens && !entering.empty()) break;
+      entering.push_back({prompts_[entered_], planned(entered_)});
       ++entered_;
     }
+    std::size_t number = entered_ - entering.size();
+    for (Decoder::Begun& begun : decoder_.begin(entering))
+      active_.push_back({static_cast<std::int64_t>(number++), begun.sequence, std::move(begun.left)});
   }
 
   /// How many tokens a prompt and its continuation may come to.

@@ -20,6 +20,7 @@ struct GenerateOptions {
   Sampling sampling = {};
   std::uint64_t seed = 0;
   std::int64_t sequences_together = 32;  // decoded at a time; the next prompt enters when one leaves
+  CacheFormat cache = CacheFormat::f32;  // how keys and values are kept
 };
 
 /// A prompt's continuation; the prompt is not in it.
@@ -33,7 +34,8 @@ struct Generated {
 using TokenSink = std::function<bool(std::int64_t sequence, std::int64_t id)>;
 
 /// Continues the prompts with a causal model: all together, each token by one forward with the key-value cache. What
-/// a prompt gets depends on itself, its number and the seed alone. Throws Error on an empty prompt, one with no room
+/// prompts begin with in common is read once. What a prompt gets depends on itself, its number, the seed and the
+/// cache's format alone. Throws Error on an empty prompt, one with no room
 /// left under `longest`, or a token that the model does not have; Cancelled where the run is stopped.
 std::vector<Generated> generate(const Model& model, const std::vector<std::vector<std::int64_t>>& prompts,
                                 const GenerateOptions& options, const Run& run, const TokenSink& sink = {});

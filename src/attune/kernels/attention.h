@@ -5,6 +5,7 @@
 
 #include "attune/base/random.h"
 #include "attune/kernels/attention_mask.h"
+#include "attune/kernels/cache_pages.h"
 
 namespace attune {
 
@@ -27,16 +28,6 @@ struct HeadRows {
   std::int64_t head_stride = 0;
 
   T* at(std::int64_t token, std::int64_t head) const { return data + token * token_stride + head * head_stride; }
-};
-
-/// Keys and values in a cache's pages of `page_tokens` rows each: sequence s has pages[starts[s] .. starts[s + 1]). A
-/// page holds rows as the problem's k and v describe them, relative to the page's first value. A page that the mask
-/// hides from all queries is never read and may be null.
-template <class T>
-struct KeyPages {
-  std::span<const T*const> k, v;
-  std::span<const std::int64_t> starts;
-  std::int64_t page_tokens = 0;  // 0: the keys are not paged
 };
 
 /// One score: query head, query as a row of q and as a position, key as a row of k and as a position.
@@ -98,7 +89,7 @@ struct AttentionProblem {
   const T* sinks = nullptr;  // [q.heads]: a score that takes part in the softmax and has no value
   AttentionDropout dropout = {};
   std::int64_t first_head = 0;  // of the model's: the problem may be of some of them
-  KeyPages<T> pages = {};
+  KeyPages pages = {};
 
   std::int64_t sequences() const { return static_cast<std::int64_t>(query_starts.size()) - 1; }
   std::int64_t queries(std::int64_t s) const { return query_starts[at(s) + 1] - query_starts[at(s)]; }
@@ -120,17 +111,11 @@ struct AttentionProblem {
     return dropout.key.at(static_cast<std::uint64_t>(first_head + head)).bits();
   }
   const T* query(std::int64_t s, std::int64_t i, std::int64_t head) const { return q.at(query_row(s, i), head); }
-  const T* key(std::int64_t s, std::int64_t j, std::int64_t kv_head) const { return row(k, pages.k, s, j, kv_head); }
-  const T* value(std::int64_t s, std::int64_t j, std::int64_t kv_head) const { return row(v, pages.v, s, j, kv_head); }
+  const T* key(std::int64_t s, std::int64_t j, std::int64_t kv_head) const { return k.at(key_row(s, j), kv_head); }
+  const T* value(std::int64_t s, std::int64_t j, std::int64_t kv_head) const { return v.at(key_row(s, j), kv_head); }
 
  private:
   static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-  const T* row(const HeadRows<const T>& rows, std::span<const T* const> in, std::int64_t s, std::int64_t j,
-               std::int64_t head) const {
-    if (pages.page_tokens == 0) return rows.at(key_row(s, j), head);
-    const T* page = in[at(pages.starts[at(s)] + j / pages.page_tokens)];
-    return page + j % pages.page_tokens * rows.token_stride + head * rows.head_stride;
-  }
 };
 
 /// What the backward pass needs of the forward one: y, dL/dy, and each row's largest score and sum of exponentials, the

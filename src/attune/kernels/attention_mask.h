@@ -38,6 +38,11 @@ class MaskPattern {
   virtual Cover cover(const QuerySpan& queries, const KeySpan& keys) const = 0;
   /// None of the queries sees a key outside: where the search for blocks begins and ends.
   virtual KeySpan reach(const QuerySpan& queries) const { return {0, queries.keys}; }
+  /// Whether no query at `first` or later sees any of the keys, however many keys there will be: a cache need not keep
+  /// them. False where the pattern does not know.
+  virtual bool hides_for_good(std::int64_t /*sequence*/, std::int64_t /*first*/, const KeySpan& /*keys*/) const {
+    return false;
+  }
   /// The pattern made ready for a call with these queries, by sequence; null: it is ready.
   virtual std::shared_ptr<const MaskPattern> compiled(std::span<const QuerySpan>) const { return nullptr; }
 };
@@ -64,6 +69,9 @@ class AttentionMask {
     if (!pattern_) return {0, queries.keys};
     const KeySpan keys = pattern_->reach(queries);
     return {std::clamp<std::int64_t>(keys.begin, 0, queries.keys), std::clamp<std::int64_t>(keys.end, 0, queries.keys)};
+  }
+  bool hides_for_good(std::int64_t sequence, std::int64_t first, const KeySpan& keys) const {
+    return pattern_ && pattern_->hides_for_good(sequence, first, keys);
   }
   /// The mask made ready for a call with these queries, [sequences].
   AttentionMask compiled(std::span<const QuerySpan> sequences) const {

@@ -28,6 +28,8 @@ struct ModelFacts {
   std::optional<std::int64_t> pad_token_id = {}, decoder_start_token_id = {};
   std::vector<std::int64_t> eos_token_ids = {};  // any of them ends a text
   AttentionSizes cached_attention = {};          // of the stack that decodes: what its cache holds
+  /// A text's beginning has the same keys in every request, however long: sequences may share it in a cache.
+  bool shares_keys = false;
 };
 
 /// An encoder, a decoder, or an encoder with a decoder, and the head that its config names. Knows no strings.

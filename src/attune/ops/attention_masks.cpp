@@ -49,6 +49,9 @@ struct Window final : MaskPattern {
   KeySpan reach(const QuerySpan& queries) const override {
     return {queries.first - left, queries.first + queries.count + right};
   }
+  bool hides_for_good(std::int64_t, std::int64_t first, const KeySpan& keys) const override {
+    return keys.end <= first - left;
+  }
 };
 
 /// Keys at multiples of `step` from the query, within [query - left, query + right].
@@ -68,6 +71,9 @@ struct Dilated final : MaskPattern {
     return whole == Cover::all && step > 1 ? Cover::some : whole;
   }
   KeySpan reach(const QuerySpan& queries) const override { return around.reach(queries); }
+  bool hides_for_good(std::int64_t sequence, std::int64_t first, const KeySpan& keys) const override {
+    return around.hides_for_good(sequence, first, keys);
+  }
 };
 
 /// Positions below a count: as keys, or as keys and queries both.
@@ -85,6 +91,9 @@ struct FirstPositions final : MaskPattern {
     return keys.begin >= count && !sees_all(queries.first) ? Cover::none : Cover::some;
   }
   KeySpan reach(const QuerySpan& queries) const override { return {0, sees_all(queries.first) ? queries.keys : count}; }
+  bool hides_for_good(std::int64_t, std::int64_t first, const KeySpan& keys) const override {
+    return keys.begin >= count && !sees_all(first);
+  }
 };
 
 /// The value given for a sequence: one for each, or one alone for all.
@@ -185,6 +194,9 @@ struct Both final : MaskPattern {
     const KeySpan x = a.reach(queries), y = b.reach(queries);
     return {std::max(x.begin, y.begin), std::min(x.end, y.end)};
   }
+  bool hides_for_good(std::int64_t sequence, std::int64_t first, const KeySpan& keys) const override {
+    return a.hides_for_good(sequence, first, keys) || b.hides_for_good(sequence, first, keys);
+  }
 };
 
 struct Either final : MaskPattern {
@@ -206,6 +218,9 @@ struct Either final : MaskPattern {
     if (x.begin >= x.end) return y;
     if (y.begin >= y.end) return x;
     return {std::min(x.begin, y.begin), std::max(x.end, y.end)};
+  }
+  bool hides_for_good(std::int64_t sequence, std::int64_t first, const KeySpan& keys) const override {
+    return a.hides_for_good(sequence, first, keys) && b.hides_for_good(sequence, first, keys);
   }
 };
 

@@ -127,14 +127,16 @@ std::vector<GeneratedText> generate_texts(const Bundle& bundle, std::span<const 
                   .longest = longest,
                   .stop_ids = settings.stop_ids,
                   .sampling = options.sampling,
-                  .seed = options.seed},
+                  .seed = options.seed,
+                  .cache = options.cache},
                  run, sink);
   else
     texts.search({.beams = options.beams,
                   .length_penalty = settings.length_penalty.value_or(1),
                   .max_tokens = options.max_tokens,
                   .longest = longest,
-                  .stop_ids = settings.stop_ids},
+                  .stop_ids = settings.stop_ids,
+                  .cache = options.cache},
                  run, sink);
   return texts.take();
 }

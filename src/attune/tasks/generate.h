@@ -18,6 +18,7 @@ struct TextGeneration {
   std::int64_t beams = 1;              // above 1: beam search, without sampling
   std::vector<std::string> stop = {};  // texts before which the result ends
   std::uint64_t seed = 0;
+  CacheFormat cache = CacheFormat::f32;  // how keys and values are kept
 };
 
 struct GeneratedText {

@@ -20,6 +20,7 @@ struct GenerateArguments {
   OutputArguments output;
   TextGeneration options;
   std::optional<double> temperature;
+  std::string cache = "f32";
 };
 
 /// Piece by piece to a terminal, where there is one prompt: then no bar is drawn over it.
@@ -44,6 +45,7 @@ int run_generate(const GenerateArguments& a, const Session& session) {
   Output out(a.output);
   TextGeneration options = a.options;
   options.seed = session.seed;
+  options.cache = cache_format(a.cache);
   // Asking for top-k or top-p is asking for sampling.
   bool narrowed = options.sampling.top_k > 0 || options.sampling.top_p < 1;
   options.sampling.temperature = a.temperature.value_or(narrowed ? 1 : 0);
@@ -67,24 +69,26 @@ int run_generate(const GenerateArguments& a, const Session& session) {
 }  // namespace
 
 Command generate_command() {
-  return {"generate", "Use", "continues prompts with a causal language model",
-          "attune generate run/model --prompt \"Once upon a time\" --max-tokens 100 --temperature 0.8 --top-p 0.95",
-          [](Arguments& arguments) -> Action {
-            auto a = std::make_shared<GenerateArguments>();
-            arguments.positional("MODEL", a->model, "model directory");
-            declare_input(arguments, a->input);
-            declare_output(arguments, a->output);
-            arguments.option("--max-tokens", a->options.max_tokens, "tokens to write at most");
-            arguments.option("--temperature", a->temperature,
-                             "above 0: sample, logits divided by it; 0, and without it: the most probable token");
-            arguments.option("--top-k", a->options.sampling.top_k, "sample among the k most probable tokens; 0: all");
-            arguments.option("--top-p", a->options.sampling.top_p,
-                             "sample among the fewest tokens whose probabilities reach p");
-            arguments.option("--num-beams", a->options.beams, "above 1: beam search instead of sampling");
-            arguments.option("--stop", a->options.stop,
-                             "a text before which the result ends; may be given several times");
-            return [a](const Session& session) { return run_generate(*a, session); };
-          }};
+  return {
+      "generate", "Use", "continues prompts with a causal language model",
+      "attune generate run/model --prompt \"Once upon a time\" --max-tokens 100 --temperature 0.8 --top-p 0.95",
+      [](Arguments& arguments) -> Action {
+        auto a = std::make_shared<GenerateArguments>();
+        arguments.positional("MODEL", a->model, "model directory");
+        declare_input(arguments, a->input);
+        declare_output(arguments, a->output);
+        arguments.option("--max-tokens", a->options.max_tokens, "tokens to write at most");
+        arguments.option("--temperature", a->temperature,
+                         "above 0: sample, logits divided by it; 0, and without it: the most probable token");
+        arguments.option("--top-k", a->options.sampling.top_k, "sample among the k most probable tokens; 0: all");
+        arguments.option("--top-p", a->options.sampling.top_p,
+                         "sample among the fewest tokens whose probabilities reach p");
+        arguments.option("--num-beams", a->options.beams, "above 1: beam search instead of sampling");
+        arguments.choice("--cache", a->cache, {"f32", "f16", "int8"},
+                         "how keys and values of read tokens are kept: exactly, or in half or a quarter of the memory");
+        arguments.option("--stop", a->options.stop, "a text before which the result ends; may be given several times");
+        return [a](const Session& session) { return run_generate(*a, session); };
+      }};
 }
 
 }  // namespace attune

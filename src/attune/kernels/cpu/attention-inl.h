@@ -85,17 +85,14 @@ inline RowDropout row_dropout(const Problem& p, std::int64_t s, std::int64_t i, 
 }
 
 /// Pointers to keys (or values) first .. first + count; the first again up to a whole block: its scores there are
-/// hidden.
+/// hidden. Not for paged keys.
 template <bool values>
 HWY_INLINE void block_rows(const Problem& p, const AttentionWork& work, std::int64_t first, std::int64_t count,
                            const float** rows) {
-  const std::int64_t stride = values ? p.v.token_stride : p.k.token_stride, page = p.pages.page_tokens;
-  for (std::int64_t j = 0; j < count;) {
-    const std::int64_t at = first + j, end = page == 0 ? count : std::min(count, j + page - at % page);
-    const float* row = values ? p.value(work.sequence, at, work.kv_head) : p.key(work.sequence, at, work.kv_head);
-    for (; j < end; ++j, row += stride) rows[j] = row;
-  }
-  if (count > 0) std::fill(rows + count, rows + key_block, rows[0]);
+  if (count <= 0) return;
+  const float* row = values ? p.value(work.sequence, first, work.kv_head) : p.key(work.sequence, first, work.kv_head);
+  const std::int64_t stride = values ? p.v.token_stride : p.k.token_stride;
+  for (std::int64_t j = 0; j < key_block; ++j) rows[j] = row + (j < count ? j : 0) * stride;
 }
 
 }  // namespace HWY_NAMESPACE

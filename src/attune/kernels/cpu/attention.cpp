@@ -9,10 +9,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attune/kernels/cpu/attention.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "attune/kernels/cpu/attention_pages-inl.h"
 #include "attune/kernels/cpu/attention_scores-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -62,24 +62,14 @@ HWY_INLINE void merge_scores(float* HWY_RESTRICT scores, std::uint64_t bits, con
   hn::Store(sums, floats, row.sums);
 }
 
-/// Asks memory for a block of keys and values, in the order of its addresses.
-static void ask_for_block(const Problem& p, const AttentionWork& work, std::int64_t block, std::int64_t count) {
-  const float* rows[key_block] = {};
-  block_rows<false>(p, work, block, count, rows);
-  for (std::int64_t j = 0; j < count; ++j)
-    for (std::int64_t c = 0; c < p.k.width; c += 16) hwy::Prefetch(rows[j] + c);
-  block_rows<true>(p, work, block, count, rows);
-  for (std::int64_t j = 0; j < count; ++j)
-    for (std::int64_t c = 0; c < p.v.width; c += 16) hwy::Prefetch(rows[j] + c);
-}
-
 /// The state of one piece of work: rows are its queries times the query heads of the group, query-major.
 struct Attending {
   const Problem& p;
   AttentionWork work;
   std::int64_t group, rows, width, value_width;  // value_width: padded
-  float *queries, *keys, *values, *scores, *weighted, *sums, *largest, *multipliers;
-  std::uint64_t* bits;  // [queries]: what each sees of the block
+  float *queries, *scores, *weighted, *sums, *largest, *multipliers;
+  UnpackedBlock packed;  // for keys that are not read where they lie
+  std::uint64_t* bits;   // [queries]: what each sees of the block
   KeyNumbers key_numbers;
 
   Attending(const Problem& problem, const AttentionWork& piece, Scratch& scratch)
@@ -91,8 +81,12 @@ struct Attending {
         value_width(padded(p.v.width)),
         key_numbers(problem, scratch) {
     queries = scratch.take(rows * width);
-    keys = scratch.take(width * key_block);
-    values = scratch.take(key_block * value_width);
+    packed = {scratch.take(width * key_block),
+              scratch.take(key_block * value_width),
+              width,
+              value_width,
+              scratch.take(key_block),
+              scratch.take(key_block)};
     scores = scratch.take(tile_rows * key_block);
     weighted = scratch.take(rows * value_width);
     sums = scratch.take(rows * lanes);
@@ -113,6 +107,11 @@ struct Attending {
   ScoreRow score_row(std::int64_t row, std::int64_t block) const {
     return {p, work.sequence, query(row), head(row), block, key_numbers};
   }
+  /// A few queries and a long cache: memory is the limit.
+  bool reads_once() const { return rows <= tile_rows; }
+  std::int64_t keys_at(std::int64_t block) const {
+    return std::clamp<std::int64_t>(p.keys(work.sequence) - block, 0, key_block);
+  }
   QuerySpan span() const { return p.span(work.sequence, work.first, work.queries); }
   /// Whether any query sees a key of the block; then what each of them sees.
   Cover look_at(std::int64_t block, std::int64_t count) const {
@@ -131,68 +130,142 @@ static void load_key_numbers(const Attending& a, std::int64_t block, std::int64_
   a.key_numbers.load(a.work.sequence, a.work.kv_head, {block, block + count}, first, first + a.work.queries - 1);
 }
 
-static void pack_block(const Attending& a, std::int64_t block, std::int64_t count) {
+static KeyBlock pack_block(const Attending& a, std::int64_t block, std::int64_t count) {
   const float* rows[key_block] = {};
   block_rows<false>(a.p, a.work, block, count, rows);
-  pack_transposed(rows, padded(count), a.width, a.keys);
+  pack_transposed(rows, padded(count), a.width, a.packed.keys);
   block_rows<true>(a.p, a.work, block, count, rows);
   for (std::int64_t j = 0; j < count; ++j)
-    pack_row(rows[j], a.p.v.width, a.value_width, 1.0f, a.values + j * a.value_width);
+    pack_row(rows[j], a.p.v.width, a.value_width, 1.0f, a.packed.values + j * a.value_width);
+  return {.keys = bytes_of(a.packed.keys), .values = bytes_of(a.packed.values), .value_row = a.value_width};
+}
+
+/// Whether the cache no longer has the block, because the mask hides it from all further queries.
+static bool is_forgotten(const Attending& a, std::int64_t block) {
+  return pages_hold_blocks(a.p.pages.layout) && !PageRun(a.p, a.work, block).page;
+}
+
+static KeyBlock block_at(const Attending& a, std::int64_t first) {
+  const std::int64_t count = a.keys_at(first);
+  const PageLayout& pages = a.p.pages.layout;
+  KeyBlock block;
+  if (pages.tokens == 0) {
+    block = pack_block(a, first, count);
+  } else if (pages_hold_blocks(pages) && (pages.format == CacheFormat::f32 || a.reads_once())) {
+    block = PageRun(a.p, a.work, first).as_it_lies();
+    block.streamed = a.reads_once();
+  } else {
+    block = unpack_block(a.p, a.work, {first, first + count}, a.packed);
+  }
+  block.first = first;
+  return block;
+}
+
+/// A streamed block's products ask for its values and for the next block's keys, where that is before `end`.
+static void ask_ahead(const Attending& a, KeyBlock& block, std::int64_t end) {
+  block.next_values = {block.values, a.keys_at(block.first) * block.value_row * block.number_bytes()};
+  const std::int64_t next = block.first + key_block;
+  if (next >= end || is_forgotten(a, next)) return;
+  block.next_keys = {PageRun(a.p, a.work, next).keys(), a.width * key_block * block.number_bytes()};
 }
 
 /// Whether a weight of 0 hides each of the block's values: infinities and NaN times 0 are not 0.
-static bool values_are_finite(const Attending& a, std::int64_t count) {
+static bool values_are_finite(const Attending& a, const KeyBlock& block, std::int64_t count) {
   Vector sum = hn::Zero(floats);
   const Vector zero = hn::Zero(floats);
-  for (std::int64_t c = 0; c < count * a.value_width; c += lanes)
-    sum = hn::MulAdd(hn::Load(floats, a.values + c), zero, sum);
+  if (block.value_scales)
+    for (std::int64_t j = 0; j < count; ++j) sum = hn::MulAdd(hn::Set(floats, block.value_scales[j]), zero, sum);
+  with_stored(block.format, [&]<class E>() HWY_ATTR {
+    for (std::int64_t j = 0; j < count; ++j)
+      for (std::int64_t c = 0; c < a.value_width; c += lanes)
+        sum = hn::MulAdd(load_stored(reinterpret_cast<const E*>(block.value(j)) + c), zero, sum);
+  });
   return sum_of_lanes(sum) == 0;
 }
 
-/// weighted += weights values for keys that each row sees, and no other.
-static void add_values_seen(const Attending& a, std::int64_t first, std::int64_t rows) {
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::uint64_t left = a.seen(first + r); left != 0;) {
-      const std::int64_t begin = std::countr_zero(left), count = std::countr_one(left >> begin);
-      multiply({a.scores + r * key_block + begin, key_block, 1, a.values + begin * a.value_width, a.value_width,
-                a.weighted + (first + r) * a.value_width, a.value_width, count, false},
-               1, a.value_width);
-      left &= ~AttentionMask::first_bits(begin + count);
+/// Rows of a piece of work, at most tile_rows.
+struct TileRows {
+  std::int64_t first, count;
+};
+
+/// scores = queries keys for keys [seen.begin, seen.end) of the block.
+static void multiply_keys(const Attending& a, const KeyBlock& block, const TileRows& rows, const SeenKeys& seen) {
+  const float* queries = a.queries + rows.first * a.width;
+  float* scores = a.scores + seen.begin;
+  const std::byte* keys = block.key_column(seen.begin);
+  const std::int64_t width = seen.end - seen.begin;
+  if (block.streamed)
+    multiply_stored(block.format,
+                    {queries, a.width, 1, keys, key_block, scores, key_block, a.width, true, block.next_values},
+                    rows.count, width);
+  else
+    multiply({queries, a.width, 1, floats_at(keys), key_block, scores, key_block, a.width, true}, rows.count, width);
+  if (!block.key_scales) return;
+  for (std::int64_t r = 0; r < rows.count; ++r, scores += key_block)
+    for (std::int64_t j = 0; j < width; j += lanes)
+      hn::Store(hn::Mul(hn::Load(floats, scores + j), hn::Load(floats, block.key_scales + seen.begin + j)), floats,
+                scores + j);
+}
+
+/// weighted += weights values for keys [keys.begin, keys.end) of the block; the rows' weights begin at `weights`.
+static void multiply_values(const Attending& a, const KeyBlock& block, const TileRows& rows, const KeySpan& keys,
+                            const float* weights) {
+  float* weighted = a.weighted + rows.first * a.value_width;
+  const std::byte* values = block.value(keys.begin);
+  const std::int64_t count = keys.end - keys.begin;
+  if (block.streamed)
+    multiply_stored(block.format,
+                    {weights + keys.begin, key_block, 1, values, block.value_row, weighted, a.value_width, count, false,
+                     block.next_keys},
+                    rows.count, a.value_width);
+  else
+    multiply(
+        {weights + keys.begin, key_block, 1, floats_at(values), block.value_row, weighted, a.value_width, count, false},
+        rows.count, a.value_width);
+}
+
+/// multiply_values() for keys that each row sees, and no other.
+static void multiply_values_seen(const Attending& a, const KeyBlock& block, const TileRows& rows) {
+  for (std::int64_t r = 0; r < rows.count; ++r) {
+    for (std::uint64_t left = a.seen(rows.first + r); left != 0;) {
+      const std::int64_t begin = std::countr_zero(left), end = begin + std::countr_one(left >> begin);
+      multiply_values(a, block, {rows.first + r, 1}, {begin, end}, a.scores + r * key_block);
+      left &= ~AttentionMask::first_bits(end);
     }
   }
 }
 
-/// Rows [first, first + rows) of the piece, at most tile_rows, meet one block of keys.
-static void attend_block(const Attending& a, std::int64_t block, std::int64_t first, std::int64_t rows, bool finite) {
+/// Some rows meet one block of keys.
+static void attend_block(const Attending& a, const KeyBlock& block, const TileRows& rows) {
   std::uint64_t any = 0;
-  for (std::int64_t r = 0; r < rows; ++r) any |= a.seen(first + r);
+  for (std::int64_t r = 0; r < rows.count; ++r) any |= a.seen(rows.first + r);
   if (any == 0) return;
   const SeenKeys seen(any);
-  multiply({a.queries + first * a.width, a.width, 1, a.keys + seen.begin, key_block, a.scores + seen.begin, key_block,
-            a.width, true},
-           rows, seen.end - seen.begin);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t row = first + r;
+  multiply_keys(a, block, rows, seen);
+  for (std::int64_t r = 0; r < rows.count; ++r) {
+    const std::int64_t row = rows.first + r;
     float* scores = a.scores + r * key_block;
     if (a.seen(row) == 0) {
       std::fill(scores + seen.begin, scores + seen.end, 0.0f);
       continue;
     }
-    finish_scores(a.score_row(row, block), seen, scores, nullptr);
+    finish_scores(a.score_row(row, block.first), seen, scores, nullptr);
     merge_scores(scores, a.seen(row), seen,
                  {a.largest + row, a.sums + row * lanes, a.weighted + row * a.value_width, a.value_width});
+    auto multiply_weights = [&](const float* by) HWY_ATTR {
+      for (std::int64_t j = seen.begin; j < seen.end; j += lanes)
+        hn::Store(hn::Mul(hn::Load(floats, scores + j), hn::Load(floats, by + j)), floats, scores + j);
+    };
     if (a.p.dropout.rate > 0) {
       const std::uint64_t key = a.p.dropout_key_of(a.head(row));
-      dropout_multipliers(row_dropout(a.p, a.work.sequence, a.query(row), key), block, seen.end, a.multipliers);
-      for (std::int64_t j = seen.begin; j < seen.end; j += lanes)
-        hn::Store(hn::Mul(hn::Load(floats, scores + j), hn::Load(floats, a.multipliers + j)), floats, scores + j);
+      dropout_multipliers(row_dropout(a.p, a.work.sequence, a.query(row), key), block.first, seen.end, a.multipliers);
+      multiply_weights(a.multipliers);
     }
+    if (block.value_scales) multiply_weights(block.value_scales);
   }
   // A weight of 0 changes no bit of a sum; all rows go through the keys that any of them sees.
-  if (!finite) return add_values_seen(a, first, rows);
-  multiply({a.scores + seen.first, key_block, 1, a.values + seen.first * a.value_width, a.value_width,
-            a.weighted + first * a.value_width, a.value_width, seen.last - seen.first, false},
-           rows, a.value_width);
+  if (!block.finite) return multiply_values_seen(a, block, rows);
+  multiply_values(a, block, rows, {seen.first, seen.last}, a.scores);
 }
 
 static void write_rows(const Attending& a, const HeadRows<float>& y, float* sums) {
@@ -212,23 +285,16 @@ void attend(const Problem& p, const AttentionWork& work, const HeadRows<float>& 
   Scratch scratch;
   const Attending a(p, work, scratch);
   const KeySpan reach = p.mask.reach(a.span());
-  const std::int64_t begin = reach.begin / key_block * key_block;
-  auto count_at = [&](std::int64_t block) {
-    return std::clamp<std::int64_t>(p.keys(work.sequence) - block, 0, key_block);
-  };
-  const bool reads_once = a.rows <= tile_rows;  // a few queries and a long cache: memory is the limit
-  if (reads_once) ask_for_block(p, work, begin, std::min(count_at(begin), reach.end - begin));
-  for (std::int64_t block = begin; block < reach.end; block += key_block) {
-    const Cover cover = a.look_at(block, count_at(block));
-    if (cover == Cover::none) continue;
-    pack_block(a, block, count_at(block));
-    load_key_numbers(a, block, count_at(block));
-    if (const std::int64_t next = block + key_block;
-        reads_once && next < reach.end && p.mask.cover(a.span(), {next, next + count_at(next)}) != Cover::none)
-      ask_for_block(p, work, next, count_at(next));
-    const bool finite = cover == Cover::all || values_are_finite(a, count_at(block));
-    for (std::int64_t first = 0; first < a.rows; first += tile_rows)
-      attend_block(a, block, first, std::min<std::int64_t>(tile_rows, a.rows - first), finite);
+  for (std::int64_t first = reach.begin / key_block * key_block; first < reach.end; first += key_block) {
+    const std::int64_t count = a.keys_at(first);
+    const Cover cover = a.look_at(first, count);
+    if (cover == Cover::none || is_forgotten(a, first)) continue;
+    KeyBlock block = block_at(a, first);
+    load_key_numbers(a, first, count);
+    block.finite = cover == Cover::all || values_are_finite(a, block, count);
+    if (block.streamed) ask_ahead(a, block, std::min(reach.end, first + 2 * key_block));
+    for (std::int64_t row = 0; row < a.rows; row += tile_rows)
+      attend_block(a, block, {row, std::min<std::int64_t>(tile_rows, a.rows - row)});
   }
   write_rows(a, y, sums);
 }
@@ -245,9 +311,10 @@ void attend_weights(const Problem& p, const AttentionWork& work, const WeightRow
     if (a.look_at(block, count) == Cover::none) continue;
     const float* rows[key_block];
     block_rows<false>(p, work, block, count, rows);
-    pack_transposed(rows, padded(count), a.width, a.keys);
+    pack_transposed(rows, padded(count), a.width, a.packed.keys);
     load_key_numbers(a, block, count);
-    multiply({a.queries, a.width, 1, a.keys, key_block, scores + block, length, a.width, true}, a.rows, padded(count));
+    multiply({a.queries, a.width, 1, a.packed.keys, key_block, scores + block, length, a.width, true}, a.rows,
+             padded(count));
     for (std::int64_t row = 0; row < a.rows; ++row) {
       float* s = scores + row * length + block;
       const SeenKeys all(AttentionMask::first_bits(count));

@@ -136,7 +136,8 @@ class Attune : public Model {
               .layers = c.layers,
               .pad_token_id = c.pad_token_id,
               .eos_token_ids = c.eos_token_ids,
-              .cached_attention = c.attention};
+              .cached_attention = c.attention,
+              .shares_keys = !positions_.by_planned_length};
     const std::int64_t placed = positions_.longest, longest = c.longest > 0 && placed > 0 ? std::min(c.longest, placed)
                                                                                           : std::max(c.longest, placed);
     if (longest > 0) facts_.longest = longest;

@@ -100,7 +100,8 @@ class Gpt2 : public Model {
               .longest = c.positions,
               .pad_token_id = c.pad_token_id,
               .eos_token_ids = c.eos_token_ids,
-              .cached_attention = {c.heads, c.heads, c.hidden_size / c.heads}};
+              .cached_attention = {c.heads, c.heads, c.hidden_size / c.heads},
+              .shares_keys = true};
   }
   const ModelFacts& facts() const override { return facts_; }
 

@@ -91,7 +91,8 @@ class Llama : public Model {
               .layers = c.layers,
               .pad_token_id = c.pad_token_id,
               .eos_token_ids = c.eos_token_ids,
-              .cached_attention = c.attention};
+              .cached_attention = c.attention,
+              .shares_keys = !c.rope.scaling.depends_on_length()};
   }
   const ModelFacts& facts() const override { return facts_; }
 

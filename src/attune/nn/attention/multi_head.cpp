@@ -60,7 +60,9 @@ Tensor MultiHead::self(const Tensor& x, const Batch& batch, Place place, Observe
   }
   if (batch.cache) {
     batch.cache->append(place.layer, batch.handles, batch.offsets, k, v);
-    return join(attention_cached(q, batch.offsets, {*batch.cache, place.layer, batch.handles}, rule));
+    const Tensor y = attention_cached(q, batch.offsets, {*batch.cache, place.layer, batch.handles}, rule);
+    batch.cache->forget(place.layer, batch.handles, rule.mask);
+    return join(y);
   }
   AttentionSequences sequences{batch.offsets, batch.offsets, {}, batch.examples};
   AttentionRule now = rule_for(batch, place, "attention weights");

@@ -22,30 +22,26 @@ Tensor attention_cached(const Tensor& q, const Offsets& queries, const CachedKey
   forbid_gradient("attention_cached", {q});
 
   std::vector<std::int64_t> lengths, first_positions, page_starts = {0};
-  std::vector<const float*> key_pages, value_pages;
+  std::vector<const std::byte*> pages;
   for (std::int64_t i = 0; i < count; ++i) {
     const KeyValueCache::Handle handle = keys.handles[static_cast<std::size_t>(i)];
     const std::int64_t length = keys.cache.length(handle, keys.layer);
     lengths.push_back(length);
     first_positions.push_back(length - queries.length(i));
-    for (std::int64_t page = 0; page * shape.page_tokens < length; ++page) {
-      key_pages.push_back(keys.cache.page_keys(handle, page, keys.layer));
-      value_pages.push_back(keys.cache.page_values(handle, page, keys.layer));
-    }
-    page_starts.push_back(static_cast<std::int64_t>(key_pages.size()));
+    for (std::int64_t page = 0; page * shape.page_tokens < length; ++page)
+      pages.push_back(keys.cache.page(handle, keys.layer, page));
+    page_starts.push_back(static_cast<std::int64_t>(pages.size()));
   }
   const Offsets key_offsets = Offsets::from_lengths(lengths);
   Tensor y = Tensor::empty({q.dim(0), q.dim(1), shape.value_dim});
   Tensor sums = Tensor::empty({q.dim(0), q.dim(1), 2});
-  auto pages_of = [&](std::int64_t width) {
-    return kernels::HeadRows<const float>{nullptr, shape.kv_heads, width, width, shape.page_tokens * width};
-  };
   const AttentionSetting setting("attention_cached", {queries, key_offsets, first_positions}, rule, q, {});
   PreparedAttention<float> ready = setting.prepare<float>({0, q.dim(1)});
   kernels::AttentionProblem<float>& problem = ready.problem;
   problem.q = {q.data<float>(), q.dim(1), q.dim(2), q.stride(0), q.stride(1)};
-  problem.k = pages_of(shape.head_dim), problem.v = pages_of(shape.value_dim);
-  problem.pages = {key_pages, value_pages, page_starts, shape.page_tokens};
+  problem.k = {nullptr, shape.kv_heads, shape.head_dim, 0, 0};
+  problem.v = {nullptr, shape.kv_heads, shape.value_dim, 0, 0};
+  problem.pages = {keys.cache.layout(), pages, page_starts};
   kernels::attention(problem, {y.mutable_data<float>(), y.dim(1), y.dim(2), y.stride(0), y.stride(1)},
                      sums.mutable_data<float>());
   return y;

@@ -5,9 +5,29 @@
 #include <set>
 
 #include "attune/base/error.h"
+#include "attune/base/threads.h"
+#include "attune/kernels/cpu/cache_pages.h"
 #include "attune/tensor/storage.h"
 
 namespace attune {
+
+namespace {
+
+kernels::HeadRows<const float> rows_of(const Tensor& x, std::int64_t first) {
+  return {x.data<float>() + first * x.stride(0), x.dim(1), x.dim(2), x.stride(0), x.stride(1)};
+}
+
+}  // namespace
+
+std::string_view name_of(CacheFormat format) {
+  return format == CacheFormat::f32 ? "f32" : format == CacheFormat::f16 ? "f16" : "int8";
+}
+
+CacheFormat cache_format(std::string_view name) {
+  for (CacheFormat format : {CacheFormat::f32, CacheFormat::f16, CacheFormat::int8})
+    if (name == name_of(format)) return format;
+  fail("there is no cache format \"{}\": expected one of f32, f16, int8", name);
+}
 
 KeyValueCache::KeyValueCache(const CacheShape& shape) : shape_(shape) {
   if (shape_.value_dim == 0) shape_.value_dim = shape_.head_dim;
@@ -15,6 +35,11 @@ KeyValueCache::KeyValueCache(const CacheShape& shape) : shape_(shape) {
       shape_.layers > 0 && shape_.kv_heads > 0 && shape_.head_dim > 0 && shape_.value_dim > 0 && shape_.page_tokens > 0,
       "key-value cache: {} layers of {} heads of {} and {} values in pages of {} tokens: expected all above 0",
       shape_.layers, shape_.kv_heads, shape_.head_dim, shape_.value_dim, shape_.page_tokens);
+  layout_ = {.format = shape_.format,
+             .heads = shape_.kv_heads,
+             .key_width = shape_.head_dim,
+             .value_width = shape_.value_dim,
+             .tokens = shape_.page_tokens};
 }
 
 const KeyValueCache::Sequence& KeyValueCache::at(Handle handle) const {
@@ -23,10 +48,15 @@ const KeyValueCache::Sequence& KeyValueCache::at(Handle handle) const {
   return all_[static_cast<std::size_t>(handle)];
 }
 
+KeyValueCache::Layer& KeyValueCache::layer_of(Handle handle, std::int64_t layer) {
+  length(handle, layer);  // both are there
+  return all_[static_cast<std::size_t>(handle)].layers[static_cast<std::size_t>(layer)];
+}
+
 KeyValueCache::Handle KeyValueCache::add() {
   auto free = std::ranges::find_if(all_, [](const Sequence& s) { return !s.live; });
   if (free == all_.end()) free = all_.insert(all_.end(), Sequence());
-  *free = {true, {}, std::vector<std::int64_t>(static_cast<std::size_t>(shape_.layers), 0)};
+  *free = {true, std::vector<Layer>(static_cast<std::size_t>(shape_.layers))};
   ++live_;
   return free - all_.begin();
 }
@@ -38,6 +68,20 @@ KeyValueCache::Handle KeyValueCache::fork(Handle parent) {
   return child;
 }
 
+KeyValueCache::Handle KeyValueCache::fork(Handle parent, std::int64_t tokens) {
+  check(!has_forgotten(parent), "key-value cache: sequence {} has forgotten tokens: its begin cannot be shared",
+        parent);
+  for (const Layer& layer : at(parent).layers)
+    check(tokens >= 0 && tokens <= layer.length, "key-value cache: {} tokens of sequence {}, which has {}", tokens,
+          parent, layer.length);
+  const Handle child = fork(parent);
+  for (Layer& layer : all_[static_cast<std::size_t>(child)].layers) {
+    layer.length = tokens;
+    layer.pages.resize(static_cast<std::size_t>((tokens + shape_.page_tokens - 1) / shape_.page_tokens));
+  }
+  return child;
+}
+
 void KeyValueCache::drop(Handle handle) {
   at(handle);
   all_[static_cast<std::size_t>(handle)] = {};
@@ -46,20 +90,23 @@ void KeyValueCache::drop(Handle handle) {
 
 std::int64_t KeyValueCache::length(Handle handle, std::int64_t layer) const {
   check(layer >= 0 && layer < shape_.layers, "key-value cache: there is no layer {} among {}", layer, shape_.layers);
-  return at(handle).lengths[static_cast<std::size_t>(layer)];
+  return at(handle).layers[static_cast<std::size_t>(layer)].length;
 }
 
-/// The page's first value; it is made if the sequence ends before it, copied if it is shared.
-float* KeyValueCache::own_page(Sequence& sequence, std::int64_t page) {
-  const auto bytes = static_cast<std::size_t>(shape_.layers * (keys_of_layer() + values_of_layer())) * sizeof(float);
-  if (page == static_cast<std::int64_t>(sequence.pages.size())) sequence.pages.push_back(allocate(bytes));
-  Page& here = sequence.pages[static_cast<std::size_t>(page)];
+/// The page's begin; it is made if the sequence ends before it, copied if it is shared.
+std::byte* KeyValueCache::own_page(Layer& layer, std::int64_t page) {
+  const auto bytes = static_cast<std::size_t>(layout_.bytes());
+  if (page == static_cast<std::int64_t>(layer.pages.size())) {
+    layer.pages.push_back(allocate(bytes));
+    std::memset(layer.pages.back()->data, 0, bytes);  // blocks are read as far as they reach
+  }
+  Page& here = layer.pages[static_cast<std::size_t>(page)];
   if (here.use_count() > 1) {
     Page copy = allocate(bytes);
     std::memcpy(copy->data, here->data, bytes);
     here = std::move(copy);
   }
-  return reinterpret_cast<float*>(here->data);
+  return here->data;
 }
 
 void KeyValueCache::append(std::int64_t layer, std::span<const Handle> handles, const Offsets& offsets, const Tensor& k,
@@ -77,41 +124,57 @@ void KeyValueCache::append(std::int64_t layer, std::span<const Handle> handles, 
         "key-value cache: the values of one head of {} or {} are not adjacent", k.shape(), v.shape());
   for (Handle handle : handles) length(handle, layer);  // all are there, before anything is written
 
-  const std::int64_t layer_begin = layer * (keys_of_layer() + values_of_layer());
-  auto write = [&](const Tensor& rows, std::int64_t row, float* page, std::int64_t slot) {
-    const std::int64_t width = rows.dim(2);
-    for (std::int64_t h = 0; h < heads; ++h)
-      std::memcpy(page + (h * shape_.page_tokens + slot) * width,
-                  rows.data<float>() + row * rows.stride(0) + h * rows.stride(1),
-                  static_cast<std::size_t>(width) * sizeof(float));
-  };
+  std::vector<kernels::PageRows> pieces;
   for (std::int64_t i = 0; i < offsets.count(); ++i) {
-    Sequence& sequence = all_[static_cast<std::size_t>(handles[static_cast<std::size_t>(i)])];
-    std::int64_t& length = sequence.lengths[static_cast<std::size_t>(layer)];
-    for (std::int64_t row = offsets.begin(i); row < offsets.end(i); ++row, ++length) {
-      float* page = own_page(sequence, length / shape_.page_tokens) + layer_begin;
-      write(k, row, page, length % shape_.page_tokens);
-      write(v, row, page + keys_of_layer(), length % shape_.page_tokens);
+    Layer& to = layer_of(handles[static_cast<std::size_t>(i)], layer);
+    for (std::int64_t row = offsets.begin(i); row < offsets.end(i);) {
+      const std::int64_t slot = to.length % shape_.page_tokens;
+      const std::int64_t count = std::min(offsets.end(i) - row, shape_.page_tokens - slot);
+      pieces.push_back({rows_of(k, row), rows_of(v, row), own_page(to, to.length / shape_.page_tokens), slot, count});
+      row += count, to.length += count;
     }
   }
+  constexpr std::int64_t worth_a_thread = 1 << 15;  // numbers
+  const std::int64_t work = tokens * (shape_.head_dim + shape_.value_dim);
+  const std::int64_t count = static_cast<std::int64_t>(pieces.size()) * heads;
+  parallel(count, 1 + worth_a_thread * count / (1 + work * heads), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      kernels::write_page_rows(layout_, pieces[static_cast<std::size_t>(i / heads)], i % heads);
+  });
+}
+
+void KeyValueCache::forget(std::int64_t layer, std::span<const Handle> handles, const AttentionMask& mask) {
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    Layer& of = layer_of(handles[i], layer);
+    const std::int64_t tokens = shape_.page_tokens, whole = of.length / tokens;
+    if (whole == of.looked_at) continue;
+    of.looked_at = whole;
+    for (std::int64_t page = 0; page < whole; ++page) {
+      if (!mask.hides_for_good(static_cast<std::int64_t>(i), of.length, {page * tokens, (page + 1) * tokens})) continue;
+      of.pages[static_cast<std::size_t>(page)] = nullptr;
+      of.forgot = true;
+    }
+  }
+}
+
+bool KeyValueCache::has_forgotten(Handle handle) const {
+  return std::ranges::any_of(at(handle).layers, [](const Layer& layer) { return layer.forgot; });
 }
 
 std::int64_t KeyValueCache::bytes() const {
   std::set<const Storage*> pages;
   for (const Sequence& sequence : all_)
-    for (const Page& page : sequence.pages) pages.insert(page.get());
+    for (const Layer& layer : sequence.layers)
+      for (const Page& page : layer.pages)
+        if (page) pages.insert(page.get());
   std::int64_t total = 0;
   for (const Storage* page : pages) total += static_cast<std::int64_t>(page->size);
   return total;
 }
 
-const float* KeyValueCache::page_keys(Handle handle, std::int64_t page, std::int64_t layer) const {
-  const Page& here = at(handle).pages[static_cast<std::size_t>(page)];
-  return reinterpret_cast<const float*>(here->data) + layer * (keys_of_layer() + values_of_layer());
-}
-
-const float* KeyValueCache::page_values(Handle handle, std::int64_t page, std::int64_t layer) const {
-  return page_keys(handle, page, layer) + keys_of_layer();
+const std::byte* KeyValueCache::page(Handle handle, std::int64_t layer, std::int64_t page) const {
+  const Page& here = at(handle).layers[static_cast<std::size_t>(layer)].pages[static_cast<std::size_t>(page)];
+  return here ? here->data : nullptr;
 }
 
 }  // namespace attune

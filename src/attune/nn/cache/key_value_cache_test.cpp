@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <optional>
+
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
 #include "attune/base/threads.h"
 #include "attune/conformance/conformance.h"
 #include "attune/nn/cache/attention_cached.h"
+#include "attune/ops/attention_masks.h"
+#include "attune/tensor/convert.h"
 
 namespace attune {
 namespace {
@@ -17,12 +22,13 @@ using Handle = KeyValueCache::Handle;
 
 constexpr std::int64_t heads = 4, kv_heads = 2, width = 20, value_width = 12;
 
-KeyValueCache cache_of(std::int64_t page_tokens, std::int64_t layers = 1) {
+KeyValueCache cache_of(std::int64_t page_tokens, std::int64_t layers = 1, CacheFormat format = CacheFormat::f32) {
   return KeyValueCache({.layers = layers,
                         .kv_heads = kv_heads,
                         .head_dim = width,
                         .value_dim = value_width,
-                        .page_tokens = page_tokens});
+                        .page_tokens = page_tokens,
+                        .format = format});
 }
 
 /// A sequence's keys and values.
@@ -55,12 +61,14 @@ TEST(KeyValueCache, AnyPageSizeGivesTheBitsOfContiguousKeys) {
   const Rows rows(n, 1);
   const Tensor q = random_tensor({9, heads, width}, 5);
   const Tensor expected = attend_contiguous(q, rows);
-  for (std::int64_t page_tokens : {1, 7, 16, 64, 200}) {
+  for (std::int64_t page_tokens : {1, 7, 16, 64, 100, 128, 200, 256}) {
     KeyValueCache cache = cache_of(page_tokens);
     const Handle handle = cache.add();
     for (std::int64_t i = 0; i < n; i += 25) append(cache, handle, rows.part(i, i + 25));
     EXPECT_EQ(cache.length(handle), n);
     EXPECT_TRUE(same_bits(attend(cache, {handle}, Offsets::single(9), q), expected)) << page_tokens;
+    EXPECT_TRUE(same_bits(attend(cache, {handle}, Offsets::single(1), q.rows(8, 9)), expected.rows(8, 9)))
+        << page_tokens;
   }
 }
 
@@ -107,7 +115,8 @@ TEST(KeyValueCache, ForkSharesPagesUntilOneOfThemWrites) {
   const Tensor q = random_tensor({1, heads, width}, 7);
   const Handle parent = cache.add();
   append(cache, parent, prompt);
-  const std::int64_t page = cache.bytes() / 3;
+  const std::int64_t page = cache.layout().bytes();
+  EXPECT_EQ(cache.bytes(), 3 * page);
   const Handle child = cache.fork(parent);
   EXPECT_EQ(cache.bytes(), 3 * page);
   append(cache, child, right);
@@ -126,6 +135,157 @@ TEST(KeyValueCache, ForkSharesPagesUntilOneOfThemWrites) {
   append(apart, other, prompt);
   append(apart, other, left);
   EXPECT_TRUE(same_bits(attend(cache, {parent}, Offsets::single(1), q), attend(apart, {other}, Offsets::single(1), q)));
+}
+
+TEST(KeyValueCache, ForksOfTheFirstTokensShareTheirPages) {
+  const Rows prompt(150, 1), rest(30, 3);
+  const Tensor q = random_tensor({30, heads, width}, 7);
+  for (std::int64_t page_tokens : {16, 64}) {
+    for (std::int64_t tokens : {0, 1, 64, 100, 150}) {
+      KeyValueCache cache = cache_of(page_tokens), apart = cache_of(page_tokens);
+      const Handle parent = cache.add(), alone = apart.add();
+      append(cache, parent, prompt);
+      const std::int64_t before = cache.bytes();
+      const Handle child = cache.fork(parent, tokens);
+      EXPECT_EQ(cache.bytes(), before);
+      EXPECT_EQ(cache.length(child), tokens);
+      append(cache, child, rest);
+      append(apart, alone, prompt.part(0, tokens));
+      append(apart, alone, rest);
+      EXPECT_TRUE(
+          same_bits(attend(cache, {child}, Offsets::single(30), q), attend(apart, {alone}, Offsets::single(30), q)));
+      EXPECT_TRUE(same_bits(attend(cache, {parent}, Offsets::single(30), q), attend_contiguous(q, prompt)));
+      EXPECT_LE(cache.bytes(), before + (30 / page_tokens + 2) * cache.layout().bytes());
+    }
+  }
+  KeyValueCache cache = cache_of(16);
+  const Handle parent = cache.add();
+  append(cache, parent, prompt);
+  EXPECT_THROW(cache.fork(parent, 151), Error);
+  EXPECT_THROW(cache.fork(parent, -1), Error);
+}
+
+/// Decodes `n` tokens under a mask, forgetting what it hides; expects the bits of all keys. Returns the most memory.
+std::int64_t decode_and_forget(std::int64_t page_tokens, std::int64_t n, const AttentionMask& mask) {
+  const Rows rows(n, 1);
+  const Tensor q = random_tensor({n, heads, width}, 5);
+  const Tensor whole = attention(q, rows.k, rows.v, {Offsets::single(n), Offsets::single(n)}, {.mask = mask});
+  KeyValueCache cache = cache_of(page_tokens);
+  const std::vector<Handle> handles = {cache.add()};
+  std::int64_t most = 0;
+  for (std::int64_t begin = 0; begin < n;) {
+    const std::int64_t end = std::min(n, begin + (begin == 0 ? 40 : begin % 3 == 0 ? 5 : 1));
+    append(cache, handles[0], rows.part(begin, end));
+    EXPECT_TRUE(same_bits(
+        attention_cached(q.rows(begin, end), Offsets::single(end - begin), {cache, 0, handles}, {.mask = mask}),
+        whole.rows(begin, end)))
+        << page_tokens << " " << begin;
+    most = std::max(most, cache.bytes());
+    cache.forget(0, handles, mask);
+    begin = end;
+  }
+  return most;
+}
+
+TEST(KeyValueCache, AWindowKeepsItsPagesAloneAndTheBitsOfAll) {
+  const AttentionMask window_of_50 = causal() & window(50, 0);
+  for (std::int64_t page_tokens : {7, 16, 64, 128}) {
+    const std::int64_t page = cache_of(page_tokens).layout().bytes();
+    const std::int64_t needed = (50 + page_tokens - 1) / page_tokens + 2;
+    EXPECT_LE(decode_and_forget(page_tokens, 500, window_of_50), needed * page);
+    // With the first keys ("attention sinks") their page stays.
+    EXPECT_LE(decode_and_forget(page_tokens, 500, causal() & (window(50, 0) | first_keys(4))), (needed + 1) * page);
+    EXPECT_EQ(decode_and_forget(page_tokens, 300, causal()), (300 + page_tokens - 1) / page_tokens * page);
+    EXPECT_EQ(decode_and_forget(page_tokens, 300, causal() & strided(50)),
+              (300 + page_tokens - 1) / page_tokens * page);
+  }
+}
+
+TEST(KeyValueCache, ForgottenTokensCannotBeSharedAsAPrefix) {
+  KeyValueCache cache = cache_of(16);
+  const std::vector<Handle> handles = {cache.add()};
+  append(cache, handles[0], Rows(100, 1));
+  EXPECT_FALSE(cache.has_forgotten(handles[0]));
+  cache.forget(0, handles, causal() & window(20, 0));
+  EXPECT_TRUE(cache.has_forgotten(handles[0]));
+  EXPECT_EQ(cache.bytes(), 2 * cache.layout().bytes());
+  EXPECT_THROW(cache.fork(handles[0], 90), Error);
+  EXPECT_TRUE(cache.has_forgotten(cache.fork(handles[0])));
+}
+
+/// What a format makes of rows: the numbers themselves.
+Tensor rounded(const Tensor& rows, CacheFormat format) {
+  std::vector<float> values = rows.to_vector<float>();
+  const auto n = static_cast<std::size_t>(rows.dim(2));
+  for (std::size_t row = 0; row < values.size(); row += n) {
+    float largest = 0;
+    for (std::size_t c = row; c < row + n; ++c) largest = std::max(largest, std::abs(values[c]));
+    for (std::size_t c = row; c < row + n; ++c)
+      values[c] = format == CacheFormat::f16 ? to_float(to_half(values[c]))
+                                             : std::nearbyint(values[c] * (127 / largest)) * (largest / 127);
+  }
+  return Tensor::from<float>(rows.shape(), values);
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  double most = 0;
+  const auto x = a.to_vector<float>(), y = b.to_vector<float>();
+  for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(static_cast<double>(x[i]) - y[i]));
+  return most;
+}
+
+TEST(KeyValueCache, NarrowFormatsAttendToTheRoundedRows) {
+  const std::int64_t n = 150;
+  Rows rows(n, 1), near = rows;
+  const Tensor q = random_tensor({40, heads, width}, 5), exact = attend_contiguous(q, rows);
+  for (CacheFormat format : {CacheFormat::f16, CacheFormat::int8}) {
+    near.k = rounded(rows.k, format), near.v = rounded(rows.v, format);
+    const Tensor expected = attend_contiguous(q, near);
+    std::optional<Tensor> first;
+    for (std::int64_t page_tokens : {7, 16, 64, 192}) {
+      KeyValueCache cache = cache_of(page_tokens, 1, format);
+      const Handle handle = cache.add();
+      for (std::int64_t i = 0; i < n; i += 25) append(cache, handle, rows.part(i, i + 25));
+      const Tensor y = attend(cache, {handle}, Offsets::single(40), q);
+      // Of f16 the very bits; whole numbers meet their scale behind the products.
+      EXPECT_TRUE(format == CacheFormat::int8 || same_bits(y, expected));
+      EXPECT_LT(largest_difference(y, expected), 2e-6);
+      if (!first) first = y;
+      EXPECT_TRUE(same_bits(y, *first)) << page_tokens;  // whatever the pages
+      for (std::int64_t i : {0, 17, 39})                 // and however many queries come together
+        EXPECT_TRUE(
+            same_bits(attend(cache, {handle}, Offsets::single(40 - i), q.rows(i, 40)).rows(0, 1), y.rows(i, i + 1)));
+      EXPECT_TRUE(same_bits(attend(cache, {handle}, Offsets::single(1), q.rows(39, 40)), y.rows(39, 40)));
+    }
+    EXPECT_LT(largest_difference(*first, exact), format == CacheFormat::f16 ? 1e-3 : 2e-2);
+  }
+}
+
+TEST(KeyValueCache, NarrowFormatsTakeLess) {
+  auto bytes = [](CacheFormat format) {
+    return KeyValueCache({.layers = 1, .kv_heads = 2, .head_dim = 64, .format = format}).layout().bytes();
+  };
+  EXPECT_EQ(bytes(CacheFormat::f32), 2 * 64 * 2 * 64 * 4);
+  EXPECT_EQ(bytes(CacheFormat::f16), 2 * 64 * 2 * 64 * 2);
+  EXPECT_EQ(bytes(CacheFormat::int8), 2 * 64 * 2 * (64 + 4));
+}
+
+TEST(KeyValueCache, NarrowFormatsMeetExtremeNumbers) {
+  for (CacheFormat format : {CacheFormat::f16, CacheFormat::int8}) {
+    KeyValueCache cache = cache_of(64, 1, format);
+    const Handle handle = cache.add();
+    Rows rows(3, 1);
+    std::vector<float> v = rows.v.to_vector<float>();
+    const std::size_t row = kv_heads * value_width;
+    for (std::size_t c = 0; c < row; ++c) v[c] = 1e5f, v[row + c] = 0, v[2 * row + c] = NAN;
+    rows.v = Tensor::from<float>(rows.v.shape(), v);
+    append(cache, handle, rows);
+    const Tensor q = random_tensor({3, heads, width}, 5);
+    const std::vector<float> y = attend(cache, {handle}, Offsets::single(3), q).to_vector<float>();
+    EXPECT_NEAR(y[0], format == CacheFormat::f16 ? 65504 : 1e5, 0.01);  // the largest half
+    EXPECT_TRUE(std::isfinite(y[heads * value_width]));                 // a row of zeros; NaN is hidden from it
+    EXPECT_TRUE(std::isnan(y[2 * heads * value_width]));
+  }
 }
 
 TEST(KeyValueCache, LayersAreApart) {

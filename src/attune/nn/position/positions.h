@@ -45,6 +45,8 @@ struct PositionParts {
   std::optional<double> scale = {};
   /// Tokens in a sequence that the method takes; 0: any number.
   std::int64_t longest = 0;
+  /// A token's angles depend on Batch::planned_lengths.
+  bool by_planned_length = false;
 };
 
 /// One row of the registry. A method's file registers itself.

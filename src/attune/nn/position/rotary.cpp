@@ -37,7 +37,8 @@ const RegisterPositions registered({
         rope.pairing = RotaryPairing::interleaved;
       inverse_frequencies(rope);  // what is out of range is an Error now
       return {
-          .rotary = [rope, type = w.type()](const Batch& batch) { return to_type(rotary_table(rope, batch), type); }};
+          .rotary = [rope, type = w.type()](const Batch& batch) { return to_type(rotary_table(rope, batch), type); },
+          .by_planned_length = rope.scaling.depends_on_length()};
     },
 });
 

@@ -1,0 +1,124 @@
+// What decoding keeps of keys and values: shared beginnings, narrow formats, windows.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "attune/decode/beam_search.h"
+#include "attune/decode/decoding_cases.h"
+#include "attune/decode/generate.h"
+
+namespace attune {
+namespace {
+
+class DecoderCaches : public testing::TestWithParam<const char*> {};
+
+/// Texts that begin alike: two groups, one inside the other, and one text apart.
+std::vector<Ids> alike_texts(const Model& model) {
+  const std::int64_t vocabulary = model.facts().vocab_size - 1;
+  RandomStream random({.seed = 9});
+  auto longer = [&](Ids text, std::int64_t by) {
+    for (std::int64_t i = 0; i < by; ++i) text.push_back(3 + random.below(vocabulary - 4));
+    return text;
+  };
+  const Ids common = longer({}, 70), inner = longer(common, 75);
+  return {longer(common, 5), longer(common, 30), longer(inner, 3), inner, longer(inner, 3), longer({}, 80), common};
+}
+
+TEST_P(DecoderCaches, PromptsThatBeginAlikeShareTheirPagesAndKeepTheirBits) {
+  auto model = open(GetParam());
+  if (model->facts().longest.value_or(200) < 160) GTEST_SKIP() << "too few positions for a page in common";
+  const std::vector<Ids> texts = alike_texts(*model);
+  std::vector<Decoder::Prompt> prompts;
+  for (const Ids& text : texts) prompts.push_back({text});
+  Decoder decoder(*model), apart(*model);
+  std::vector<Decoder::Sequence> sequences, alone;
+  std::vector<Ids> left;
+  for (const Decoder::Begun& begun : decoder.begin(prompts)) {
+    sequences.push_back(begun.sequence);
+    left.push_back(begun.left);
+    alone.push_back(apart.begin());
+  }
+  std::size_t tokens_left = 0;
+  for (const Ids& ids : left) tokens_left += ids.size();
+  EXPECT_EQ(tokens_left, 5u + 30 + 3 + 1 + 3 + 80 + 1);
+  EXPECT_EQ(decoder.step(sequences, left).to_vector<float>(), apart.step(alone, texts).to_vector<float>());
+  const std::vector<Ids> next(texts.size(), Ids{5});
+  EXPECT_EQ(decoder.step(sequences, next).to_vector<float>(), apart.step(alone, next).to_vector<float>());
+  EXPECT_LT(decoder.cache_bytes(), apart.cache_bytes() * 3 / 4);
+  // One that comes later shares with those that are there.
+  Ids late = texts[4];
+  late.push_back(7);
+  const Decoder::Begun begun = decoder.begin(std::vector<Decoder::Prompt>{{late}})[0];
+  EXPECT_EQ(begun.left.size(), 1u);
+  EXPECT_EQ(decoder.step(std::vector{begun.sequence}, {begun.left}).to_vector<float>(), logits_of(*model, late));
+  for (const Decoder::Sequence& sequence : sequences) decoder.drop(sequence);
+  EXPECT_EQ(decoder.length(begun.sequence), static_cast<std::int64_t>(late.size()));
+  decoder.drop(begun.sequence);
+  EXPECT_EQ(decoder.cache_bytes(), 0);
+}
+
+TEST_P(DecoderCaches, NarrowCachesWriteWhateverTheCompany) {
+  auto model = open(GetParam());
+  for (CacheFormat format : {CacheFormat::f16, CacheFormat::int8}) {
+    GenerateOptions options{.max_tokens = 20,
+                            .longest = model->facts().longest.value_or(0),
+                            .stop_ids = {},
+                            .sampling = {},
+                            .cache = format};
+    const std::vector<Ids> texts = eight_texts(*model);
+    const std::vector<Generated> all = generate(*model, texts, options, {});
+    options.sequences_together = 1;
+    const std::vector<Generated> one = generate(*model, texts, options, {});
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].ids, one[i].ids);
+    BeamOptions beams{.beams = 3, .max_tokens = 10, .longest = options.longest, .stop_ids = {2}, .cache = format};
+    const std::vector<BeamResult> together = beam_search(*model, texts, beams, {});
+    EXPECT_EQ(together[1].score, beam_search(*model, {texts[1]}, beams, {})[0].score);
+  }
+}
+
+TEST_P(DecoderCaches, NarrowCachesLoseLittle) {
+  auto model = open(GetParam());
+  const Ids text = eight_texts(*model)[3];
+  const std::vector<float> exact = logits_of(*model, text);
+  float largest = 0;
+  for (float x : exact) largest = std::max(largest, std::abs(x));
+  for (CacheFormat format : {CacheFormat::f16, CacheFormat::int8}) {
+    Decoder decoder(*model, {.format = format});
+    const std::vector<Decoder::Sequence> sequence = {decoder.begin()};
+    std::vector<float> near;
+    for (std::int64_t id : text) near = decoder.step(sequence, {{id}}).to_vector<float>();
+    float most = 0;
+    for (std::size_t i = 0; i < near.size(); ++i) most = std::max(most, std::abs(near[i] - exact[i]));
+    EXPECT_LT(most, (format == CacheFormat::f16 ? 2e-3f : 4e-2f) * largest);
+    EXPECT_GT(most, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, DecoderCaches,
+                         testing::Values("llama_tied_biased", "llama_untied_llama3_rope", "gpt2_tied"));
+
+// A window's cache holds the window's pages, however long the text, and its logits are those of the whole text.
+TEST(Decoder, AWindowsMemoryDoesNotGrow) {
+  const Json config = parse_json(R"({"model_type": "attune", "architectures": ["AttuneForCausalLM"], "vocab_size": 40,
+      "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16,
+      "attention": {"family": "streaming", "one_sided": 40, "first_keys": 3}})",
+                                 "test");
+  const auto model = build_model(config, "test", {.checkpoint = nullptr, .initial = RandomKey{.seed = 12}});
+  Decoder decoder(*model, {.page_tokens = 16});
+  const std::vector<Decoder::Sequence> sequence = {decoder.begin()};
+  Ids text;
+  std::int64_t early = 0;
+  for (std::int64_t i = 0; i < 400; ++i) {
+    text.push_back(3 + i * 7 % 31);
+    const Tensor logits = decoder.step(sequence, {{text.back()}});
+    if (i % 50 == 49) {
+      ASSERT_EQ(logits.to_vector<float>(), logits_of(*model, text)) << i;
+    }
+    if (i < 100) early = std::max(early, decoder.cache_bytes());
+    ASSERT_LE(decoder.cache_bytes(), early) << i;
+  }
+}
+
+}  // namespace
+}  // namespace attune
