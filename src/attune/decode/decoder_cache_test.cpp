@@ -98,6 +98,27 @@ TEST_P(DecoderCaches, NarrowCachesLoseLittle) {
 INSTANTIATE_TEST_SUITE_P(Models, DecoderCaches,
                          testing::Values("llama_tied_biased", "llama_untied_llama3_rope", "gpt2_tied"));
 
+// Where rope scaling depends on the request's length, so do the keys: only requests of one length share a beginning.
+TEST(Decoder, KeysThatDependOnTheLengthAreNotShared) {
+  Json config = parse_json(R"({"model_type": "attune", "architectures": ["AttuneForCausalLM"], "vocab_size": 40,
+      "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16,
+      "positions": {"method": "rotary"}})",
+                           "test");
+  Ids prompt;
+  for (std::int64_t i = 0; i < 100; ++i) prompt.push_back(3 + i * 7 % 31);
+  const std::vector<Decoder::Prompt> apart = {{prompt, 150}, {prompt, 160}}, alike = {{prompt, 150}, {prompt, 150}};
+  for (bool scaled : {false, true}) {
+    if (scaled)
+      config["positions"] = {{"method", "rotary"},
+                             {"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}},
+                             {"max_position_embeddings", 20}};
+    const auto model = build_model(config, "test", {.checkpoint = nullptr, .initial = RandomKey{.seed = 12}});
+    Decoder decoder(*model), other(*model);
+    EXPECT_EQ(decoder.begin(alike)[1].left.size(), 1u);
+    EXPECT_EQ(other.begin(apart)[1].left.size(), scaled ? 100u : 1u);
+  }
+}
+
 // A window's cache holds the window's pages, however long the text, and its logits are those of the whole text.
 TEST(Decoder, AWindowsMemoryDoesNotGrow) {
   const Json config = parse_json(R"({"model_type": "attune", "architectures": ["AttuneForCausalLM"], "vocab_size": 40,

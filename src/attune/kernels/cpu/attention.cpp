@@ -108,7 +108,7 @@ struct Attending {
     return {p, work.sequence, query(row), head(row), block, key_numbers};
   }
   /// A few queries and a long cache: memory is the limit.
-  bool reads_once() const { return rows <= tile_rows; }
+  bool reads_once() const { return rows <= streamed_rows; }
   std::int64_t keys_at(std::int64_t block) const {
     return std::clamp<std::int64_t>(p.keys(work.sequence) - block, 0, key_block);
   }
@@ -161,12 +161,12 @@ static KeyBlock block_at(const Attending& a, std::int64_t first) {
   return block;
 }
 
-/// A streamed block's products ask for its values and for the next block's keys, where that is before `end`.
-static void ask_ahead(const Attending& a, KeyBlock& block, std::int64_t end) {
-  block.next_values = {block.values, a.keys_at(block.first) * block.value_row * block.number_bytes()};
-  const std::int64_t next = block.first + key_block;
-  if (next >= end || is_forgotten(a, next)) return;
-  block.next_keys = {PageRun(a.p, a.work, next).keys(), a.width * key_block * block.number_bytes()};
+/// While a streamed block is worked on memory is asked for the one that follows.
+static void ask_ahead(KeyBlock& block, const Attending& following, std::int64_t first) {
+  if (is_forgotten(following, first)) return;
+  const KeyBlock next = PageRun(following.p, following.work, first).as_it_lies();
+  block.with_keys = {next.keys, following.width * key_block * next.number_bytes()};
+  block.with_values = {next.values, following.keys_at(first) * next.value_row * next.number_bytes()};
 }
 
 /// Whether a weight of 0 hides each of the block's values: infinities and NaN times 0 are not 0.
@@ -196,7 +196,7 @@ static void multiply_keys(const Attending& a, const KeyBlock& block, const TileR
   const std::int64_t width = seen.end - seen.begin;
   if (block.streamed)
     multiply_stored(block.format,
-                    {queries, a.width, 1, keys, key_block, scores, key_block, a.width, true, block.next_values},
+                    {queries, a.width, 1, keys, key_block, scores, key_block, a.width, true, block.with_keys},
                     rows.count, width);
   else
     multiply({queries, a.width, 1, floats_at(keys), key_block, scores, key_block, a.width, true}, rows.count, width);
@@ -216,7 +216,7 @@ static void multiply_values(const Attending& a, const KeyBlock& block, const Til
   if (block.streamed)
     multiply_stored(block.format,
                     {weights + keys.begin, key_block, 1, values, block.value_row, weighted, a.value_width, count, false,
-                     block.next_keys},
+                     block.with_values},
                     rows.count, a.value_width);
   else
     multiply(
@@ -283,20 +283,30 @@ static void write_rows(const Attending& a, const HeadRows<float>& y, float* sums
 
 void attend(const Problem& p, const AttentionWork& work, const HeadRows<float>& y, float* sums) {
   Scratch scratch;
-  const Attending a(p, work, scratch);
-  const KeySpan reach = p.mask.reach(a.span());
-  for (std::int64_t first = reach.begin / key_block * key_block; first < reach.end; first += key_block) {
-    const std::int64_t count = a.keys_at(first);
-    const Cover cover = a.look_at(first, count);
-    if (cover == Cover::none || is_forgotten(a, first)) continue;
-    KeyBlock block = block_at(a, first);
-    load_key_numbers(a, first, count);
-    block.finite = cover == Cover::all || values_are_finite(a, block, count);
-    if (block.streamed) ask_ahead(a, block, std::min(reach.end, first + 2 * key_block));
-    for (std::int64_t row = 0; row < a.rows; row += tile_rows)
-      attend_block(a, block, {row, std::min<std::int64_t>(tile_rows, a.rows - row)});
+  std::vector<Attending> heads;
+  heads.reserve(static_cast<std::size_t>(work.kv_heads));
+  for (std::int64_t head = work.kv_head; head < work.kv_head + work.kv_heads; ++head) {
+    heads.emplace_back(p, AttentionWork{work.sequence, head, work.first, work.queries}, scratch);
+    heads.back().bits = heads.front().bits;
   }
-  write_rows(a, y, sums);
+  const Attending& one = heads.front();
+  const KeySpan reach = p.mask.reach(one.span());
+  for (std::int64_t first = reach.begin / key_block * key_block; first < reach.end; first += key_block) {
+    const std::int64_t count = one.keys_at(first), next = first + key_block;
+    const Cover cover = one.look_at(first, count);
+    if (cover == Cover::none || is_forgotten(one, first)) continue;
+    for (std::size_t h = 0; h < heads.size(); ++h) {
+      const Attending& a = heads[h];
+      KeyBlock block = block_at(a, first);
+      load_key_numbers(a, first, count);
+      block.finite = cover == Cover::all || values_are_finite(a, block, count);
+      if (block.streamed && h + 1 < heads.size()) ask_ahead(block, heads[h + 1], first);
+      if (block.streamed && h + 1 == heads.size() && next < reach.end) ask_ahead(block, one, next);
+      for (std::int64_t row = 0; row < a.rows; row += tile_rows)
+        attend_block(a, block, {row, std::min<std::int64_t>(tile_rows, a.rows - row)});
+    }
+  }
+  for (const Attending& a : heads) write_rows(a, y, sums);
 }
 
 /// Weights of queries [work.first, + work.queries) for those of the group's heads that are wanted.
@@ -364,9 +374,10 @@ void attention(const AttentionProblem<float>& problem, const HeadRows<float>& y,
   const std::int64_t at_once = std::max<std::int64_t>(1, rows_at_once / problem.group());
   std::vector<AttentionWork> work;
   for (std::int64_t s : longest_first(problem))
-    for (std::int64_t head = 0; head < problem.k.heads; ++head)
+    for (std::int64_t head = 0, heads = kv_heads_at_once(problem, s); head < problem.k.heads; head += heads)
       for (std::int64_t first = 0; first < problem.queries(s); first += at_once)
-        work.push_back({s, head, first, std::min(at_once, problem.queries(s) - first)});
+        work.push_back(
+            {s, head, first, std::min(at_once, problem.queries(s) - first), std::min(heads, problem.k.heads - head)});
   parallel(static_cast<std::int64_t>(work.size()), attention_grain(problem, work.size()),
            [&](std::int64_t begin, std::int64_t end) {
              for (std::int64_t i = begin; i < end; ++i)

@@ -32,10 +32,10 @@ struct KeyBlock {
   std::int64_t value_row = 0;
   const float* key_scales = nullptr;  // [key_block], of keys and values in whole numbers
   const float* value_scales = nullptr;
-  std::int64_t first = 0;  // its first key
-  bool finite = true;      // no value that a row does not see needs care
-  bool streamed = false;   // read once, from where it lies
-  Ahead next_values = {}, next_keys = {};
+  std::int64_t first = 0;                  // its first key
+  bool finite = true;                      // no value that a row does not see needs care
+  bool streamed = false;                   // read once, from where it lies
+  Ahead with_keys = {}, with_values = {};  // asked for while the products with keys and with values run
 
   std::int64_t number_bytes() const { return PageLayout{.format = format}.number_bytes(); }
   const std::byte* key_column(std::int64_t j) const { return keys + j * number_bytes(); }
@@ -81,14 +81,10 @@ struct PageRun {
         count(std::min(layout.columns() - slot % layout.columns(), layout.tokens - slot)),
         head(work.kv_head) {}
 
-  const std::byte* keys() const {
-    return page + layout.keys_at(head) + layout.key_index(slot, 0) * layout.number_bytes();
-  }
-  const std::byte* values() const {
-    return page + layout.values_at(head) + layout.value_index(slot) * layout.number_bytes();
-  }
-  const float* key_scales() const { return floats_at(page + layout.key_scales_at(head)) + slot; }
-  const float* value_scales() const { return floats_at(page + layout.value_scales_at(head)) + slot; }
+  const std::byte* keys() const { return page + layout.key_at(slot, head); }
+  const std::byte* values() const { return page + layout.value_at(slot, head); }
+  const float* key_scales() const { return floats_at(page + layout.key_scale_at(slot, head)); }
+  const float* value_scales() const { return floats_at(page + layout.value_scale_at(slot, head)); }
   KeyBlock as_it_lies() const {
     const bool scaled = layout.format == CacheFormat::int8;
     return {.format = layout.format,
@@ -229,7 +225,7 @@ static HWY_NOINLINE void multiply_stored_as(const StoredProduct& p, std::int64_t
 
 /// `width` columns, a multiple of the vector width, of 1 to tile_rows rows.
 static void multiply_stored(CacheFormat format, const StoredProduct& p, std::int64_t rows, std::int64_t width) {
-  static_assert(tile_rows == 6);
+  static_assert(tile_rows == 6 && streamed_rows == tile_rows);
   with_stored(format, [&]<class E>() { multiply_stored_as<E>(p, rows, width); });
 }
 

@@ -37,20 +37,17 @@ struct Rounding {
 
 template <class E>
 void write_rows(const PageLayout& layout, const PageRows& rows, std::int64_t head) {
-  auto part = [&](std::int64_t at) { return rows.page + at; };
-  E* keys = reinterpret_cast<E*>(part(layout.keys_at(head)));
-  E* values = reinterpret_cast<E*>(part(layout.values_at(head)));
   for (std::int64_t i = 0; i < rows.count; ++i) {
     const std::int64_t token = rows.first + i;
     const float *k = rows.k.at(i, head), *v = rows.v.at(i, head);
     const Rounding of_key(layout.format, k, layout.key_width), of_value(layout.format, v, layout.value_width);
-    E* column = keys + layout.key_index(token, 0);
+    E* column = reinterpret_cast<E*>(rows.page + layout.key_at(token, head));
     for (std::int64_t c = 0; c < layout.key_width; ++c) of_key.store(k[c], column[c * layout.columns()]);
-    E* row = values + layout.value_index(token);
+    E* row = reinterpret_cast<E*>(rows.page + layout.value_at(token, head));
     for (std::int64_t c = 0; c < layout.value_width; ++c) of_value.store(v[c], row[c]);
     if (layout.format == CacheFormat::int8) {
-      reinterpret_cast<float*>(part(layout.key_scales_at(head)))[token] = of_key.scale;
-      reinterpret_cast<float*>(part(layout.value_scales_at(head)))[token] = of_value.scale;
+      *reinterpret_cast<float*>(rows.page + layout.key_scale_at(token, head)) = of_key.scale;
+      *reinterpret_cast<float*>(rows.page + layout.value_scale_at(token, head)) = of_value.scale;
     }
   }
 }

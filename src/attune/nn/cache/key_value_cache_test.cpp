@@ -288,6 +288,36 @@ TEST(KeyValueCache, NarrowFormatsMeetExtremeNumbers) {
   }
 }
 
+// Few queries go through the heads side by side, in pieces that depend on the threads and on what else there is.
+TEST(KeyValueCache, HowHeadsAreCutAmongThreadsChangesNoBit) {
+  const std::int64_t n = 200, many = 12;
+  const Tensor k = random_tensor({n, many, width}, 1), v = random_tensor({n, many, width}, 2);
+  const Tensor q = random_tensor({3, 2 * many, width}, 3);
+  for (CacheFormat format : {CacheFormat::f32, CacheFormat::f16, CacheFormat::int8}) {
+    KeyValueCache cache({.layers = 1, .kv_heads = many, .head_dim = width, .format = format});
+    std::vector<Handle> handles;
+    for (int i = 0; i < 3; ++i) {
+      handles.push_back(cache.add());
+      cache.append(0, std::span(&handles.back(), 1), Offsets::single(n - i), k.rows(0, n - i), v.rows(0, n - i));
+    }
+    const int threads = num_threads();
+    std::optional<Tensor> first;
+    for (int now : {1, 2, 3, 7}) {
+      set_num_threads(now);
+      const Tensor y = attention_cached(q, Offsets::from_lengths(std::vector<std::int64_t>{1, 1, 1}),
+                                        {cache, 0, handles}, {.mask = causal()});
+      if (!first) first = y;
+      EXPECT_TRUE(same_bits(y, *first)) << now;
+      if (format == CacheFormat::f32) {
+        const Tensor alone = attention(q.rows(1, 2), k.rows(0, n - 1), v.rows(0, n - 1),
+                                       {Offsets::single(1), Offsets::single(n - 1)}, {.mask = causal()});
+        EXPECT_TRUE(same_bits(y.rows(1, 2), alone));
+      }
+    }
+    set_num_threads(threads);
+  }
+}
+
 TEST(KeyValueCache, LayersAreApart) {
   KeyValueCache cache = cache_of(4, 2);
   const Handle handle = cache.add();
