@@ -12,7 +12,7 @@ namespace {
 
 using Ids = std::vector<std::int64_t>;
 
-constexpr std::size_t fewest_words = 64;
+constexpr std::size_t fewest_words = 16;
 
 Ids encoded(const Tokenizer& tokenizer, std::string_view text) {
   const Encoding encoding = tokenizer.encode(text, {.add_special_tokens = false});
@@ -44,7 +44,7 @@ Ids stretch(const ProbeText& text, std::int64_t count, RandomStream& random) {
 /// `count` words, no two the same.
 Ids different_words(const ProbeText& text, std::int64_t count, RandomStream& random) {
   const auto all = static_cast<std::int64_t>(text.words.size());
-  check(count <= all, "{} different words are asked for, and the tokenizer has {} whole ones", count, all);
+  check(count <= all, "{} different words are asked for, and there are {} to draw from", count, all);
   Ids words;
   while (static_cast<std::int64_t>(words.size()) < count) {
     const std::int64_t word = text.words[static_cast<std::size_t>(random.below(all))];
@@ -58,16 +58,31 @@ std::int64_t place_at(double depth, std::int64_t filler) {
   return std::llround(depth * static_cast<double>(filler));
 }
 
+std::int64_t pair_length(const ProbeText& text) {
+  return static_cast<std::int64_t>(text.before_pair.size() + text.after_pair.size()) + 2;
+}
+
+/// Says one of the pairs that `words` holds in turn; returns where its value stands.
+std::int64_t put_pair(const ProbeText& text, const Ids& words, std::int64_t pair, Ids& ids) {
+  append(ids, text.before_pair);
+  ids.push_back(words[static_cast<std::size_t>(2 * pair)]);
+  ids.push_back(words[static_cast<std::size_t>(2 * pair + 1)]);
+  append(ids, text.after_pair);
+  return static_cast<std::int64_t>(ids.size() - text.after_pair.size()) - 1;
+}
+
 }  // namespace
 
-ProbeText ProbeText::of(const Tokenizer& tokenizer, std::span<const std::string_view> texts) {
+ProbeText ProbeText::of(const Tokenizer& tokenizer, std::span<const std::string_view> texts, std::int64_t most_words) {
   ProbeText probe;
   for (std::string_view text : texts) append(probe.text, encoded(tokenizer, text));
   check(!probe.text.empty(), "a probe needs text to hide its words in: there is not one token");
   for (std::int32_t id = 0; id < tokenizer.limit(); ++id)
     if (is_word(tokenizer, id)) probe.words.push_back(id);
+  if (most_words > 0 && most_words < static_cast<std::int64_t>(probe.words.size()))
+    probe.words.resize(static_cast<std::size_t>(most_words));
   check(probe.words.size() >= fewest_words,
-        "a probe draws from tokens that are whole lower-case words: the tokenizer has {}, and {} are needed",
+        "a probe draws from tokens that are whole lower-case words: there are {}, and {} are needed",
         probe.words.size(), fewest_words);
   probe.before_pair = encoded(tokenizer, "\nRemember:");
   probe.after_pair = encoded(tokenizer, ".");
@@ -75,13 +90,10 @@ ProbeText ProbeText::of(const Tokenizer& tokenizer, std::span<const std::string_
 }
 
 Asked needle_document(const ProbeText& text, const NeedleSizes& sizes, RandomStream& random) {
-  check(sizes.pairs >= 1 && sizes.questions >= 1 && sizes.questions <= sizes.pairs,
-        "a needle probe of {} pairs and {} questions: give at least 1, and no more questions than pairs", sizes.pairs,
-        sizes.questions);
-  const auto needle = static_cast<std::int64_t>(text.before_pair.size() + text.after_pair.size()) + 2;
-  const std::int64_t filler = sizes.length - (sizes.pairs + sizes.questions) * needle;
-  check(filler >= 0, "{} needles and {} questions of {} tokens do not fit a document of {}", sizes.pairs,
-        sizes.questions, needle, sizes.length);
+  check(sizes.pairs >= 1, "a needle probe of {} pairs: give 1 or more", sizes.pairs);
+  const std::int64_t filler = sizes.length - (sizes.pairs + 1) * pair_length(text);
+  check(filler >= 0, "{} needles and a question of {} tokens do not fit a document of {}", sizes.pairs,
+        pair_length(text), sizes.length);
   const Ids words = different_words(text, 2 * sizes.pairs, random);  // key, value, key, value ...
   std::vector<std::pair<std::int64_t, std::int64_t>> needles;        // place in the filler, pair
   for (std::int64_t pair = 0; pair < sizes.pairs; ++pair)
@@ -89,21 +101,14 @@ Asked needle_document(const ProbeText& text, const NeedleSizes& sizes, RandomStr
   std::ranges::sort(needles);
   const Ids around = stretch(text, filler, random);
   Asked document;
-  auto put_pair = [&](std::int64_t pair) {
-    append(document.ids, text.before_pair);
-    document.ids.push_back(words[static_cast<std::size_t>(2 * pair)]);
-    document.ids.push_back(words[static_cast<std::size_t>(2 * pair + 1)]);
-    append(document.ids, text.after_pair);
-    return static_cast<std::int64_t>(document.ids.size() - text.after_pair.size()) - 1;  // where its value stands
-  };
   std::int64_t from = 0;
   for (auto [place, pair] : needles) {
     document.ids.insert(document.ids.end(), around.begin() + from, around.begin() + place);
-    put_pair(pair);
+    put_pair(text, words, pair, document.ids);
     from = place;
   }
   document.ids.insert(document.ids.end(), around.begin() + from, around.end());
-  for (std::int64_t pair = 0; pair < sizes.questions; ++pair) document.places.push_back(put_pair(pair));
+  document.places.push_back(put_pair(text, words, 0, document.ids));
   return document;
 }
 
@@ -120,6 +125,32 @@ Asked copy_document(const ProbeText& text, const CopySizes& sizes, RandomStream&
   append(document.ids, words);
   document.places.resize(static_cast<std::size_t>(sizes.span) - 1);
   std::iota(document.places.begin(), document.places.end(), sizes.length - sizes.span + 1);
+  return document;
+}
+
+Asked repeated_words(const ProbeText& text, std::int64_t length, std::int64_t most, RandomStream& random) {
+  check(most >= 3 && length > 3, "words to be repeated: {} of them in {} tokens, give 3 and more", most, length);
+  const std::int64_t span = 3 + random.below(std::min(most, length - 1) - 2);
+  const Ids words = different_words(text, span, random);
+  Asked document;
+  for (std::int64_t i = 0; i < length; ++i) {
+    document.ids.push_back(words[static_cast<std::size_t>(i % span)]);
+    if (i >= span) document.places.push_back(i);
+  }
+  return document;
+}
+
+Asked repeated_pairs(const ProbeText& text, std::int64_t length, std::int64_t most, RandomStream& random) {
+  const std::int64_t fit = length / pair_length(text) - 1;
+  check(most >= 1 && fit >= 1, "pairs to be asked for: {} of {} tokens and their questions in {} tokens", most,
+        pair_length(text), length);
+  const std::int64_t pairs = 1 + random.below(std::min(most, fit));
+  const Ids words = different_words(text, 2 * pairs, random);
+  Asked document;
+  for (std::int64_t i = 0; i < length / pair_length(text); ++i) {
+    const std::int64_t place = put_pair(text, words, i < pairs ? i : random.below(pairs), document.ids);
+    if (i >= pairs) document.places.push_back(place);
+  }
   return document;
 }
 

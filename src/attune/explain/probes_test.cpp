@@ -126,11 +126,38 @@ TEST(CopyDocument, TheSpanAtTheEndStoodBefore) {
   EXPECT_EQ(document.places.back(), 49);
 }
 
+TEST(RepeatedWords, EachPlaceCanBeKnownFromTheTimeBefore) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    RandomStream random(RandomKey{.seed = seed});
+    const Asked document = repeated_words(made_up_text(), 40, 9, random);
+    EXPECT_EQ(document.ids.size(), 40u);
+    const auto span = static_cast<std::size_t>(document.places.front());
+    EXPECT_GE(span, 3u);
+    EXPECT_LE(span, 9u);
+    EXPECT_EQ(document.places.size(), 40 - span);
+    for (std::size_t i = span; i < 40; ++i) EXPECT_EQ(document.ids[i], document.ids[i - span]);
+  }
+}
+
+TEST(RepeatedPairs, EachValueAskedForWasSaidBehindItsKey) {
+  RandomStream random(RandomKey{.seed = 2});
+  const Asked document = repeated_pairs(made_up_text(), 42, 3, random);
+  EXPECT_LE(document.ids.size(), 42u);
+  ASSERT_FALSE(document.places.empty());
+  for (std::int64_t place : document.places) {
+    const auto at = static_cast<std::size_t>(place);
+    const auto key = std::ranges::find(document.ids, document.ids[at - 1]);
+    EXPECT_LT(key - document.ids.begin(), place - 1);
+    EXPECT_EQ(key[1], document.ids[at]);
+  }
+}
+
 TEST(ProbeDocuments, SizesThatDoNotFitAreRefused) {
   RandomStream random(RandomKey{});
   EXPECT_THROW(needle_document(made_up_text(), {.length = 10, .pairs = 4}, random), Error);
   EXPECT_THROW(needle_document(made_up_text(), {.length = 100, .depth = 1.5}, random), Error);
-  EXPECT_THROW(needle_document(made_up_text(), {.length = 100, .pairs = 2, .questions = 3}, random), Error);
+  EXPECT_THROW(repeated_words(made_up_text(), 20, 2, random), Error);
+  EXPECT_THROW(repeated_pairs(made_up_text(), 7, 2, random), Error);
   EXPECT_THROW(copy_document(made_up_text(), {.length = 10, .span = 8}, random), Error);
 }
 

@@ -26,9 +26,9 @@ struct Share {
 struct FamilyRow {
   std::string name, paper;
   bool causal = true;
-  std::string ms = "-", bytes = "-";               // exponents
-  std::map<std::int64_t, double> perplexity = {};  // by length
-  Share needle_within = {}, needle_beyond = {}, copy_within = {}, copy_beyond = {};
+  std::string ms = "-", bytes = "-";                                       // exponents
+  std::map<std::int64_t, double> perplexity = {};                          // by length
+  Share needle_near = {}, needle_far = {}, copy_near = {}, copy_far = {};  // up to the trained length
 
   bool probed() const { return !perplexity.empty(); }
 };
@@ -83,11 +83,10 @@ void add_results(const Path& path, FamilyRow& row) {
       row.perplexity[length] = line.at("perplexity").get<double>();
       trained = row.perplexity.begin()->first;
     } else {
-      const double accuracy = line.at("accuracy").get<double>();
-      const bool within = length <= trained;
-      (probe == "needle" ? (within ? row.needle_within : row.needle_beyond)
-                         : (within ? row.copy_within : row.copy_beyond))
-          .add(accuracy);
+      if (length > trained) return;
+      const bool near = line.at("depth").get<double>() == 1;
+      (probe == "needle" ? (near ? row.needle_near : row.needle_far) : (near ? row.copy_near : row.copy_far))
+          .add(line.at("accuracy").get<double>());
     }
   });
 }
@@ -95,7 +94,7 @@ void add_results(const Path& path, FamilyRow& row) {
 std::string table_of(const std::vector<FamilyRow>& rows, const std::vector<std::int64_t>& lengths) {
   std::string table = "| family | paper | time grows as | memory grows as |", rule = "|---|---|---|---|";
   for (std::int64_t length : lengths) table += fmt::format(" perplexity at {} |", length), rule += "---|";
-  table += " needle, to the trained length | needle, beyond | copy, to the trained length | copy, beyond |\n";
+  table += " needle just before | needle further back | copy just before | copy further back |\n";
   table += rule + "---|---|---|---|\n";
   for (const FamilyRow& row : rows) {
     table +=
@@ -105,8 +104,8 @@ std::string table_of(const std::vector<FamilyRow>& rows, const std::vector<std::
       const std::string missing = row.probed() ? "none" : "-";  // a length it does not take, or not trained yet
       table += " " + (found == row.perplexity.end() ? missing : fmt::format("{:.1f}", found->second)) + " |";
     }
-    table += fmt::format(" {} | {} | {} | {} |\n", row.needle_within.text(), row.needle_beyond.text(),
-                         row.copy_within.text(), row.copy_beyond.text());
+    table += fmt::format(" {} | {} | {} | {} |\n", row.needle_near.text(), row.needle_far.text(), row.copy_near.text(),
+                         row.copy_far.text());
   }
   return table;
 }

@@ -14,8 +14,9 @@ struct FamilySummary {
 
 /// `costs`: the lines of `attune bench attention --families all --fit --json`. `results`: a directory with
 /// FAMILY.jsonl, the lines of `attune probe perplexity`, `needle` and `copy` with --json; the shortest length of its
-/// perplexities is the one that the models were trained at. A family without a file has its costs alone. Throws Error
-/// that names the file and line where one is not of these.
+/// perplexities is the one that the models were trained at. Needles and copies are
+/// those up to that length: just before the question (depth 1), and further back. A family without a file has its costs
+/// alone. Throws Error that names the file and line where one is not of these.
 FamilySummary summarise_families(const Path& costs, const Path& results);
 
 }  // namespace attune::workflows

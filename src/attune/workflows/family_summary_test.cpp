@@ -37,11 +37,12 @@ TEST_F(Summary, ARowHasTheFamilysCostsAndWhatItLoses) {
 {"probe":"perplexity","length":128,"perplexity":20}
 {"probe":"needle","length":32,"depth":0,"accuracy":1.0}
 {"probe":"needle","length":64,"depth":0,"accuracy":0.5}
-{"probe":"needle","length":128,"depth":0,"accuracy":0.25}
-{"probe":"copy","length":64,"depth":0,"accuracy":0.1}
+{"probe":"needle","length":64,"depth":1,"accuracy":0.25}
+{"probe":"needle","length":128,"depth":1,"accuracy":1.0}
+{"probe":"copy","length":64,"depth":0.5,"accuracy":0.1}
 )");
   const std::string table = summary().table;
-  EXPECT_NE(table.find("| `full` | A 2017 | 2.00 ± 0.10 | 1.00 ± 0.00 | 12.5 | 20.0 | 75 % | 25 % | 10 % | - |"),
+  EXPECT_NE(table.find("| `full` | A 2017 | 2.00 ± 0.10 | 1.00 ± 0.00 | 12.5 | 20.0 | 25 % | 75 % | - | 10 % |"),
             std::string::npos)
       << table;
   EXPECT_NE(summary().plot.find("<svg"), std::string::npos);

@@ -19,7 +19,7 @@ struct ProbeArguments {
   bool perplexity = false, needle = false, copy = false, write = false, summary = false;  // which of them
   std::string model, input, text_field = "text";
   std::vector<std::string> lengths = {"128..1024"}, depths = {"0", "0.25", "0.5", "0.75", "1"};
-  std::int64_t documents = 20, pairs = 4, span = 24, most_tokens = 0, length = 128;
+  std::int64_t documents = 20, pairs = 4, span = 24, words = 0, most_tokens = 0, length = 128;
   bool json = false;
   std::optional<std::string> output;
   std::string costs, results, directory;  // of a summary
@@ -38,7 +38,7 @@ std::vector<std::string> texts_of(const ProbeArguments& a) {
 
 explain::ProbeText probe_text(const ProbeArguments& a, const Tokenizer& tokenizer) {
   const std::vector<std::string> texts = texts_of(a);
-  return explain::ProbeText::of(tokenizer, std::vector<std::string_view>(texts.begin(), texts.end()));
+  return explain::ProbeText::of(tokenizer, std::vector<std::string_view>(texts.begin(), texts.end()), a.words);
 }
 
 explain::Probed probed(const Bundle& bundle) {
@@ -129,13 +129,11 @@ int run_write(const ProbeArguments& a, const Session& session) {
   Output output({a.output, true});
   for (std::int64_t i = 0; i < a.documents; ++i) {
     RandomStream random(RandomKey{.seed = session.seed}.at("probe for training").at(static_cast<std::uint64_t>(i)));
-    const double depth = random.uniform();
-    const bool needle = i % 2 == 0;
+    const bool pairs = i % 2 == 0;
     const explain::Asked document =
-        needle ? needle_document(text, {a.length, depth, a.pairs, a.pairs}, random)
-               : copy_document(text, {.length = a.length, .depth = depth, .span = a.span}, random);
+        pairs ? repeated_pairs(text, a.length, a.pairs, random) : repeated_words(text, a.length, a.span, random);
     const std::vector<std::int32_t> ids(document.ids.begin(), document.ids.end());
-    output.line(to_text(Json{{"id", i}, {"probe", needle ? "needle" : "copy"}, {"text", tokenizer.decode(ids)}}));
+    output.line(to_text(Json{{"id", i}, {"kind", pairs ? "pairs" : "words"}, {"text", tokenizer.decode(ids)}}));
   }
   output.finish();
   return 0;
@@ -162,6 +160,11 @@ void declare_text(Arguments& arguments, ProbeArguments& a) {
   arguments.option("--text-field", a.text_field, "the field that holds the text");
 }
 
+void declare_words(Arguments& arguments, ProbeArguments& a) {
+  arguments.option("--words", a.words,
+                   "draw from the tokenizer's first so many whole words, the most frequent; 0: all");
+}
+
 void declare_lengths(Arguments& arguments, ProbeArguments& a) {
   arguments.option("--lengths", a.lengths, "tokens in a sequence: 512,1024, or doubling, 512..4096", true);
   arguments.flag("--json", a.json, "a JSON line each");
@@ -170,6 +173,7 @@ void declare_lengths(Arguments& arguments, ProbeArguments& a) {
 void declare_grid(Arguments& arguments, ProbeArguments& a) {
   declare_text(arguments, a);
   declare_lengths(arguments, a);
+  declare_words(arguments, a);
   arguments.option("--depths", a.depths, "0: at the beginning of the text, 1: at its end", true);
   arguments.option("--documents", a.documents, "for each length and depth");
 }
@@ -202,15 +206,16 @@ Command probe_command() {
         declare_grid(copy, *a);
         copy.option("--span", a->span, "words that are repeated");
         Arguments write = arguments.subcommand(
-            "write", "documents of both kinds in turn, as texts, to train on or to look at; every pair is asked for",
+            "write", "texts to learn looking back from: words said again and again, pairs asked for again and again",
             "attune probe write tokenizer.json --input train.jsonl --documents 2000 --output probes.jsonl", a->write);
         write.positional("TOKENIZER", a->model, "tokenizer.json, or a directory with one");
         declare_text(write, *a);
+        declare_words(write, *a);
         write.option("--output", a->output, "JSON lines; else standard output");
         write.option("--documents", a->documents, "how many");
         write.option("--length", a->length, "tokens of each");
-        write.option("--pairs", a->pairs, "of words to remember in a document");
-        write.option("--span", a->span, "words that are repeated");
+        write.option("--pairs", a->pairs, "of words in a document, at most");
+        write.option("--span", a->span, "words that are repeated, at most");
         Arguments summary = arguments.subcommand(
             "summary", "attention families side by side, from their costs and probes: a table and a plot",
             "attune probe summary --costs costs.jsonl --results results --output .", a->summary);
