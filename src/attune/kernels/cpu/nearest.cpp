@@ -42,40 +42,45 @@ struct Candidate {
   std::int64_t key;
 };
 
-/// a is to be found before b. As the order of a heap it puts the worst on top.
+/// a is to be found before b.
 bool before(const Candidate& a, const Candidate& b) { return a.score != b.score ? a.score > b.score : a.key < b.key; }
 
-/// The best of the scores that it has been shown, keys rising.
+/// The best of the scores that it has been shown, keys rising. It keeps more than it needs and throws the worse ones
+/// out when it is full, which is cheaper than keeping them in order.
 class Best {
  public:
-  explicit Best(std::int64_t count) : count_(static_cast<std::size_t>(count)) { heap_.reserve(count_ + 1); }
+  explicit Best(std::int64_t count)
+      : count_(static_cast<std::size_t>(count)), room_(std::max<std::size_t>(128, 4 * count_)) {
+    kept_.reserve(room_);
+  }
 
   void show(const float* scores, std::int64_t n, std::int64_t first_key) {
-    std::int64_t j = 0;
-    for (; j < n && heap_.size() < count_; ++j) take(scores[j], first_key + j);
-    for (float worst = heap_.empty() ? 0 : heap_.front().score; j < n; ++j) {
-      if (!(scores[j] > worst)) continue;  // of equal ones the earlier is kept; what is no number never comes in
-      std::pop_heap(heap_.begin(), heap_.end(), before);
-      heap_.pop_back();
-      take(scores[j], first_key + j);
-      worst = heap_.front().score;
+    for (std::int64_t j = 0; j < n; ++j) {
+      // Of equal ones the earlier is kept; what is no number comes in only where there are not enough others.
+      if (bounded_ && !(scores[j] > bound_)) continue;
+      kept_.push_back({std::isnan(scores[j]) ? -std::numeric_limits<float>::infinity() : scores[j], first_key + j});
+      if (kept_.size() == room_) shrink();
     }
   }
-  /// Writes `count` keys and begins anew.
+  /// Writes `count` keys, -1 where there are fewer.
   void finish(std::int64_t* keys) {
-    std::sort(heap_.begin(), heap_.end(), before);
-    for (std::size_t i = 0; i < count_; ++i) keys[i] = i < heap_.size() ? heap_[i].key : -1;
-    heap_.clear();
+    if (kept_.size() > count_) shrink();
+    std::sort(kept_.begin(), kept_.end(), before);
+    for (std::size_t i = 0; i < count_; ++i) keys[i] = i < kept_.size() ? kept_[i].key : -1;
   }
 
  private:
-  void take(float score, std::int64_t key) {
-    heap_.push_back({std::isnan(score) ? -std::numeric_limits<float>::infinity() : score, key});
-    std::push_heap(heap_.begin(), heap_.end(), before);
+  void shrink() {
+    const auto last = kept_.begin() + static_cast<std::ptrdiff_t>(count_) - 1;
+    std::nth_element(kept_.begin(), last, kept_.end(), before);
+    kept_.resize(count_);
+    bound_ = kept_.back().score, bounded_ = true;
   }
 
-  std::size_t count_;
-  std::vector<Candidate> heap_;
+  std::size_t count_, room_;
+  std::vector<Candidate> kept_;
+  float bound_ = 0;
+  bool bounded_ = false;
 };
 
 }  // namespace
@@ -83,7 +88,7 @@ class Best {
 void nearest(const Matrix<float>& queries, const Matrix<float>& keys, std::span<const std::int64_t> visible,
              std::int64_t count, std::int64_t* best) {
   if (count <= 0) return;
-  constexpr std::int64_t together = 32, block = 2048;  // queries that share one reading of the keys; keys at a time
+  constexpr std::int64_t together = 64, block = 1024;  // queries that share one reading of the keys; keys at a time
   parallel(queries.rows, together, [&](std::int64_t begin, std::int64_t end) {
     auto seen = [&](std::int64_t i) {
       return std::clamp<std::int64_t>(visible[static_cast<std::size_t>(i)], 0, keys.rows);
