@@ -120,19 +120,19 @@ std::vector<Decoder::Begun> Decoder::begin(const std::vector<Prompt>& prompts) {
       sequence.own = cache_.fork(shared.handle, shared.tokens);
     }
     text_of(sequence) = {part(0, shared.tokens), planned};
-    std::int64_t read = 0;  // what later prompts begin with too is read now, for them to share
+    std::int64_t begun = 0;  // what later prompts begin with too is read now, for them to share
     for (std::size_t j = i + 1; j < prompts.size(); ++j) {
       const auto most = static_cast<std::int64_t>(std::min(ids.size(), prompts[j].ids.size())) - 1;
       if (fits_together(planned, prompts[j].planned))
-        read = std::max(read, common_beginning(ids, prompts[j].ids, most));
+        begun = std::max(begun, common_beginning(ids, prompts[j].ids, most));
     }
-    if (read >= cache_.shape().page_tokens && read > shared.tokens) {
-      Batch batch = Batch::of({part(shared.tokens, read)});
-      forward(batch, std::span(&sequence, 1));
+    if (begun >= cache_.shape().page_tokens && begun > shared.tokens) {
+      Batch batch = Batch::of({part(shared.tokens, begun)});
+      read(batch, std::span(&sequence, 1));
     } else {
-      read = shared.tokens;
+      begun = shared.tokens;
     }
-    all.push_back({sequence, part(read, static_cast<std::int64_t>(ids.size()))});
+    all.push_back({sequence, part(begun, static_cast<std::int64_t>(ids.size()))});
   }
   return all;
 }
@@ -170,7 +170,7 @@ void Decoder::drop(const Sequence& sequence) {
   if (sequence.memory >= 0) memory_.drop(sequence.memory);
 }
 
-Tensor Decoder::forward(Batch& batch, std::span<const Sequence> sequences) {
+Tensor Decoder::read(Batch& batch, std::span<const Sequence> sequences) {
   if (recurrent_)
     batch.states = &states_;
   else
@@ -205,7 +205,7 @@ Tensor Decoder::step(std::span<const Sequence> sequences, const std::vector<std:
   Batch batch = Batch::of(tokens);
   std::vector<std::int64_t> last;
   for (std::int64_t i = 0; i < batch.offsets.count(); ++i) last.push_back(batch.offsets.end(i) - 1);
-  const Tensor hidden = forward(batch, sequences);
+  const Tensor hidden = read(batch, sequences);
   return model_.head().logits(hidden, batch, &last);
 }
 

@@ -54,6 +54,10 @@ class Decoder {
   /// Adds tokens[i], at least one, to sequences[i]. Returns the logits of what comes next, [sequences, vocabulary].
   Tensor step(std::span<const Sequence> sequences, const std::vector<std::vector<std::int64_t>>& tokens);
 
+  /// Adds each sequence's tokens of a batch, which gets its places. Returns their final hidden states, [tokens,
+  /// hidden].
+  Tensor read(Batch& batch, std::span<const Sequence> sequences);
+
   const Model& model() const { return model_; }
   /// Memory of the states of families that keep them; 0 where there is a cache.
   std::int64_t state_bytes() const { return states_.bytes(); }
@@ -72,8 +76,6 @@ class Decoder {
   Shared longest_shared(const Prompt& prompt) const;
   /// Whether sequences that may come to so many tokens have the same keys where their tokens are the same.
   bool fits_together(std::int64_t planned, std::int64_t other) const;
-  /// Final hidden states of the tokens, which enter the cache.
-  Tensor forward(Batch& batch, std::span<const Sequence> sequences);
   Prompt& text_of(const Sequence& sequence);
 
   const Model& model_;

@@ -33,8 +33,15 @@ TokenAnswer answer_of(std::span<const float> logits, std::int64_t token) {
   return {std::log(sum) + highest - own, own >= highest};
 }
 
+Tensor states_over_cache(const Model& model, CacheFormat format, Batch& batch) {
+  Decoder decoder(model, {.format = format});
+  std::vector<Decoder::Sequence> sequences;
+  for (std::int64_t i = 0; i < batch.offsets.count(); ++i) sequences.push_back(decoder.begin());
+  return decoder.read(batch, sequences);
+}
+
 void ask_batch(const Model& model, const std::vector<Asked>& sequences, const std::vector<std::int64_t>& numbers,
-               std::optional<std::int64_t> mask_id, std::vector<std::vector<TokenAnswer>>& answers) {
+               const Asking& asking, std::vector<std::vector<TokenAnswer>>& answers) {
   std::vector<std::vector<std::int64_t>> ids;
   std::vector<std::int64_t> rows, tokens;
   std::vector<std::vector<TokenAnswer>*> owners;
@@ -46,12 +53,12 @@ void ask_batch(const Model& model, const std::vector<Asked>& sequences, const st
       rows.push_back(begin + place - (masks(model) ? 0 : 1));
       tokens.push_back(asked.ids[static_cast<std::size_t>(place)]);
       owners.push_back(&answers[static_cast<std::size_t>(number)]);
-      if (masks(model)) ids.back()[static_cast<std::size_t>(place)] = *mask_id;
+      if (masks(model)) ids.back()[static_cast<std::size_t>(place)] = *asking.mask_id;
     }
     begin += static_cast<std::int64_t>(asked.ids.size());
   }
-  const Batch batch = Batch::of(ids, numbers);
-  const Tensor states = model.forward(batch);
+  Batch batch = Batch::of(ids, numbers);
+  const Tensor states = asking.cache ? states_over_cache(model, *asking.cache, batch) : model.forward(batch);
   for (std::size_t from = 0; from < rows.size(); from += rows_at_once) {
     const std::size_t to = std::min(rows.size(), from + rows_at_once);
     const std::vector<std::int64_t> part(rows.begin() + static_cast<std::ptrdiff_t>(from),
@@ -66,12 +73,12 @@ void ask_batch(const Model& model, const std::vector<Asked>& sequences, const st
 
 }  // namespace
 
-std::vector<std::vector<TokenAnswer>> ask(const Model& model, const std::vector<Asked>& sequences,
-                                          std::optional<std::int64_t> mask_id, const Run& run) {
+std::vector<std::vector<TokenAnswer>> ask(const Model& model, const std::vector<Asked>& sequences, const Asking& asking,
+                                          const Run& run) {
   const HeadKind head = model.facts().head;
   check(head == HeadKind::causal_lm || head == HeadKind::masked_lm,
         "a probe asks for tokens: this {} model has no head that predicts them", model.facts().model_type);
-  check(!masks(model) || mask_id, "a probe of a model of masked tokens needs the mask token");
+  check(!masks(model) || asking.mask_id, "a probe of a model of masked tokens needs the mask token");
   NoGradient none;
   std::vector<std::int64_t> lengths;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
@@ -82,7 +89,7 @@ std::vector<std::vector<TokenAnswer>> ask(const Model& model, const std::vector<
   std::int64_t done = 0;
   for (const auto& numbers : make_batches(lengths, {.batch_tokens = 4096, .order = BatchOrder::sequential}, 0)) {
     if (run.cancelled()) throw Cancelled("stopped during a probe");
-    ask_batch(model, sequences, numbers, mask_id, answers);
+    ask_batch(model, sequences, numbers, asking, answers);
     done += static_cast<std::int64_t>(numbers.size());
     run.report({.doing = "asking",
                 .done = done,

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "attune/base/run.h"
-#include "attune/models/model.h"
+#include "attune/decode/decoder.h"
 
 namespace attune::explain {
 
@@ -21,12 +21,17 @@ struct TokenAnswer {
   bool right = false;  // it gives no other token more
 };
 
+struct Asking {
+  std::optional<std::int64_t> mask_id = {};  // of a model of masked tokens
+  std::optional<CacheFormat> cache = {};     // of a causal one: sees keys and values as such a cache keeps them
+};
+
 /// Asks a language model. A causal one sees all before a place; one of masked tokens sees the whole sequence with the
 /// mask token in all places that are asked for. Returns the answers of each sequence, in the order of its places: the
 /// same bits whatever is asked beside it. Throws Error where the model is neither kind, where it masks and `mask_id` is
-/// not given, for a place outside its sequence, a sequence longer than the model takes or a token that it does not
-/// have.
-std::vector<std::vector<TokenAnswer>> ask(const Model& model, const std::vector<Asked>& sequences,
-                                          std::optional<std::int64_t> mask_id, const Run& run = {});
+/// not given, where it keeps no such cache, for a place outside its sequence, a sequence longer than the model takes or
+/// a token that it does not have.
+std::vector<std::vector<TokenAnswer>> ask(const Model& model, const std::vector<Asked>& sequences, const Asking& asking,
+                                          const Run& run = {});
 
 }  // namespace attune::explain

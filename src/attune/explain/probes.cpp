@@ -79,7 +79,7 @@ LengthPerplexity measured(const std::vector<Asked>& sequences, const std::vector
 using MakeDocument = std::function<Asked(std::int64_t length, double depth, RandomStream& random)>;
 
 ProbeCell cell_of(const Probed& probed, std::vector<Asked> documents, ProbeCell cell, const Run& run) {
-  const auto answers = ask(probed.model, documents, probed.mask_id, run);
+  const auto answers = ask(probed.model, documents, probed.asking, run);
   double right = 0, loss = 0, asked = 0;
   for (const auto& document : answers)
     for (const TokenAnswer& answer : document) right += answer.right, loss += answer.loss, ++asked;
@@ -130,7 +130,7 @@ std::vector<LengthPerplexity> probe_perplexity(const Probed& probed, const std::
       continue;
     }
     const auto sequences = sequences_of(probed, std::span(text).first(static_cast<std::size_t>(whole)), length);
-    all.push_back(measured(sequences, ask(probed.model, sequences, probed.mask_id, run), length, longest));
+    all.push_back(measured(sequences, ask(probed.model, sequences, probed.asking, run), length, longest));
   }
   return all;
 }

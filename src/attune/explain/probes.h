@@ -11,10 +11,10 @@
 
 namespace attune::explain {
 
-/// A language model that is probed, and its mask token where it predicts masked ones.
+/// A language model that is probed, and how.
 struct Probed {
   const Model& model;
-  std::optional<std::int64_t> mask_id = {};
+  Asking asking = {};
 };
 
 /// One length of a probe of perplexity.

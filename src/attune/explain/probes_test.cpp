@@ -54,6 +54,26 @@ TEST(Ask, MeanLossIsTheOneOfTraining) {
   EXPECT_NEAR(sum / 11, loss_in_training(*causal, asked.ids), 1e-5);
 }
 
+TEST(Ask, ACacheIsReadAsDecodingReadsIt) {
+  const auto causal = model("AttuneForCausalLM");
+  Asked asked{counting(40), {}};
+  for (std::int64_t place = 1; place < 40; ++place) asked.places.push_back(place);
+  auto losses = [&](const Asking& asking) {
+    std::vector<double> all;
+    for (const auto& answers : ask(*causal, {asked, asked}, asking))
+      for (const TokenAnswer& answer : answers) all.push_back(answer.loss);
+    return all;
+  };
+  const std::vector<double> exact = losses({});
+  EXPECT_EQ(losses({.cache = CacheFormat::f32}), exact);
+  for (CacheFormat format : {CacheFormat::f16, CacheFormat::int8}) {
+    const std::vector<double> near = losses({.cache = format});
+    EXPECT_NE(near, exact);
+    for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(near[i], exact[i], 0.02);
+  }
+  EXPECT_THROW(ask(*model("AttuneForMaskedLM"), {asked}, {.mask_id = mask, .cache = CacheFormat::f32}), Error);
+}
+
 TEST(Ask, AMaskedModelDoesNotSeeWhatItIsAskedFor) {
   const auto masked = model("AttuneForMaskedLM");
   Asked one{counting(12), {4}}, other = one;
@@ -63,7 +83,7 @@ TEST(Ask, AMaskedModelDoesNotSeeWhatItIsAskedFor) {
   double sum = 0;
   for (std::int64_t id = 0; id < vocabulary; ++id) {
     other.ids[4] = id;
-    sum += std::exp(-ask(*masked, {other}, mask)[0][0].loss);
+    sum += std::exp(-ask(*masked, {other}, {mask})[0][0].loss);
   }
   EXPECT_NEAR(sum, 1, 1e-5);
   EXPECT_THROW(ask(*masked, {one}, {}), Error);

@@ -21,7 +21,7 @@ struct ProbeArguments {
   std::vector<std::string> lengths = {"128..1024"}, depths = {"0", "0.25", "0.5", "0.75", "1"};
   std::int64_t documents = 20, pairs = 4, span = 24, words = 0, most_tokens = 0, length = 128;
   bool json = false;
-  std::optional<std::string> output;
+  std::optional<std::string> output, cache;
   std::string costs, results, directory;  // of a summary
 
   explain::ProbeGrid grid(std::uint64_t seed) const {
@@ -46,7 +46,7 @@ explain::Probed probed(const Bundle& bundle) {
   if (bundle.model->facts().head == HeadKind::masked_lm)
     for (const char* name : {"[MASK]", "<mask>"})
       if (auto id = bundle.text().id_of(name); id && !mask) mask = *id;
-  return {*bundle.model, mask};
+  return {*bundle.model, {mask, {}}};
 }
 
 /// One stream of tokens, the end token behind each document where the model has one, as in training.
@@ -67,8 +67,10 @@ std::vector<std::int64_t> stream_of(const ProbeArguments& a, const Bundle& bundl
 int run_perplexity(const ProbeArguments& a, const Session& session) {
   const Bundle bundle = load_bundle(a.model);
   const bool masked = bundle.model->facts().head == HeadKind::masked_lm;
-  const auto results = explain::probe_perplexity(probed(bundle), stream_of(a, bundle),
-                                                 read_lengths("--lengths", a.lengths), session.run);
+  explain::Probed asked = probed(bundle);
+  if (a.cache) asked.asking.cache = cache_format(*a.cache);
+  const auto results =
+      explain::probe_perplexity(asked, stream_of(a, bundle), read_lengths("--lengths", a.lengths), session.run);
   if (!a.json) fmt::print("{:>8} {:>9} {:>11} {:>20}  by position\n", "length", "tokens", "perplexity", "95 %");
   for (const auto& r : results) {
     Json line = {{"probe", "perplexity"}, {"masked", masked}, {"length", r.length}};
@@ -193,6 +195,8 @@ Command probe_command() {
         declare_text(perplexity, *a);
         declare_lengths(perplexity, *a);
         perplexity.option("--most-tokens", a->most_tokens, "read no more of the texts than this; 0: all");
+        perplexity.choice("--cache", a->cache, {"f32", "f16", "int8"},
+                          "read keys and values as `attune generate --cache` keeps them");
         Arguments needle = arguments.subcommand(
             "needle", "a word that was said once in a long text is asked for at its end",
             "attune probe needle run/model --input held_out.jsonl --lengths 256,1024 --depths 0,0.5,1", a->needle);
