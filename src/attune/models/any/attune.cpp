@@ -146,13 +146,14 @@ class Attune : public Model {
 
   Tensor forward(const Batch& batch, Observer* observer) const override {
     Tensor x = embed_(batch.ids);  // [tokens, hidden]
-    if (positions_.added) x = add(x, positions_.added(batch));
+    if (!recurrence_) x = placed(x, batch);
     x = batch.dropped(x, config_.dropout, batch.site("embeddings"));
     const Stack stack = layers_.front().place.stack;
     if (observer) observer->hidden_state(stack, 0, x);
     // Memory tokens join the rows of each segment: what they are within the stack, an observer of tokens is not shown.
-    x = recurrence_ ? (*recurrence_)(x, batch, [&](const Tensor& in, const Batch& b) { return states(in, b, nullptr); })
-                    : states(x, batch, observer);
+    // Positions count from 0 in each segment.
+    auto segment = [&](const Tensor& in, const Batch& b) { return states(placed(in, b), b, nullptr); };
+    x = recurrence_ ? (*recurrence_)(x, batch, segment) : states(x, batch, observer);
     if (observer) observer->hidden_state(stack, static_cast<int>(layers_.size()), x);
     return x;
   }
@@ -161,17 +162,20 @@ class Attune : public Model {
   }
 
  private:
+  Tensor placed(const Tensor& x, const Batch& batch) const {
+    return positions_.added ? add(x, positions_.added(batch)) : x;
+  }
   /// All blocks and the final norm, over tokens at the batch's positions.
   Tensor states(const Tensor& x, const Batch& batch, Observer* observer) const {
-    Batch placed = batch;
-    if (positions_.rotary) placed.rotary = positions_.rotary(batch);
-    return norm_(run(layers_, x, placed, observer, nullptr, true));
+    Batch turned = batch;
+    if (positions_.rotary) turned.rotary = positions_.rotary(batch);
+    return norm_(run(layers_, x, turned, observer, nullptr, true));
   }
 
   /// What the positions change of one block's scores.
   void place_scores(FamilyParts& parts, const Weights& block) const {
     if (!positions_.scores) return;
-    if (parts.mixer)
+    if (parts.mixer && !parts.mixer_takes_scores)
       config_.positions->reject("method",
                                 "this attention family has no scores that positions could change: take "
                                 "rotary, sinusoidal, learned or none");

@@ -207,6 +207,27 @@ TEST(AttuneModel, PositionTablesBoundTheSequence) {
   EXPECT_FALSE(fresh(config)->facts().longest.has_value());
 }
 
+TEST(AttuneModel, KnnWindowsTakePositionsThatChangeScoresAndTransformerXlHasItsOwn) {
+  Json config = attune_config("AttuneForCausalLM", {{"family", "knn"}, {"local", 2}, {"layer", 0}});
+  const auto plain = step_of(*fresh(config))[0];
+  config["positions"] = {{"method", "alibi"}};
+  EXPECT_NE(step_of(*fresh(config))[0], plain);
+  config["attention"] = {{"family", "transformer_xl"}};
+  EXPECT_NE(error_of(config).find("method"), std::string::npos);
+}
+
+TEST(AttuneModel, SegmentsOfRecurrentMemoryCountTheirPositionsFromTheirBeginning) {
+  // A table of 6 positions is enough for [memory; segment; memory], however long the text.
+  Json config =
+      attune_config("AttuneForCausalLM", {{"family", "recurrent_memory"}, {"segment", 2}, {"memory_tokens", 2}});
+  config["positions"] = {{"method", "learned"}};
+  config["max_position_embeddings"] = 6;
+  const Batch batch = Batch::of({{5, 3, 5, 3, 5, 3, 5, 3, 5}});
+  EXPECT_EQ(fresh(config)->forward(batch).dim(0), 9);
+  config["attention"] = {{"family", "full"}};
+  EXPECT_THROW(fresh(config)->forward(batch), Error);
+}
+
 TEST(AttuneModel, RefusesWhatItCannotRead) {
   Json scoreless = attune_config("AttuneForMaskedLM", {{"family", "linformer"}});
   scoreless["max_position_embeddings"] = 12;

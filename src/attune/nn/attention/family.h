@@ -46,6 +46,7 @@ class RecurrentMemory;  // recurrent_memory.h
 struct FamilyParts {
   AttentionRule rule;
   std::shared_ptr<const AttentionFamily> mixer = {};
+  bool mixer_takes_scores = false;  // score changes that a position method adds to the rule are of use to it
   /// Given with layer 0's parts: the model runs its whole stack of blocks through it, segment by segment.
   std::shared_ptr<const RecurrentMemory> recurrence = {};
 };

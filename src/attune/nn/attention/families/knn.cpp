@@ -174,6 +174,7 @@ const RegisterFamily knn({
           config.integer_or("layer", otherwise, {.at_least = 0, .at_most = static_cast<double>(use.layers - 1)});
       FamilyParts parts{.rule = {.mask = causal() & window(sizes.local - 1, 0)}};
       if (use.layer == chosen) parts.mixer = std::make_shared<Knn>(w, use, sizes);
+      parts.mixer_takes_scores = true;  // of the window; what is looked up has no place
       return parts;
     },
 });
