@@ -118,9 +118,9 @@ Bundle opened_bundle(const RunConfig& config, const RunFiles& files) {
   return bundle;
 }
 
-/// All that the run's bits depend on.
+/// All that the run's bits depend on; not the order in which keys were given, which config.toml does not keep.
 std::string fingerprint_of(const RunConfig& config, const RunFiles& files) {
-  std::string text = to_text(config.resolved());
+  std::string text = nlohmann::json(config.resolved()).dump();
   for (const DataSource& source : files.lineage) text += source.sha256;
   if (!config.model.from.empty()) text += sha256_of_file(Checkpoint::open(config.model.from).files().front());
   return sha256(text);

@@ -188,6 +188,22 @@ TEST(Resume, AFinishedRunSaysSoAndDoesNothing) {
   EXPECT_EQ(again.best_step, first.best_step);
 }
 
+TEST(Resume, TheOrderOfTheRunFilesKeysChangesNothing) {
+  Scratch scratch;
+  write_file_atomically(scratch / "lines.jsonl", "{\"ids\":[5,6,7],\"labels\":[5,6,7]}\n");
+  auto run = [&](const Json& model) {
+    return RunConfig::read({{"task", "lm"},
+                            {"data", {{"train", (scratch / "lines.jsonl").string()}}},
+                            {"model", model},
+                            {"train", {{"max_steps", 2}}}},
+                           "test");
+  };
+  const Json given = {{"architecture", "attune"}, {"vocab_size", 20}, {"hidden_size", 8}, {"num_attention_heads", 2}};
+  const Json sorted = {{"architecture", "attune"}, {"hidden_size", 8}, {"num_attention_heads", 2}, {"vocab_size", 20}};
+  learn(run(given), scratch / "run", false, {});
+  EXPECT_TRUE(learn(run(sorted), scratch / "run", true, {}).was_finished);
+}
+
 TEST(Resume, AChangedConfigurationOrChangedDataAreRefused) {
   Scratch scratch;
   RunConfig config = small_run(scratch);
