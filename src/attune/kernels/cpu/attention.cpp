@@ -140,33 +140,11 @@ static KeyBlock pack_block(const Attending& a, std::int64_t block, std::int64_t 
   return {.keys = bytes_of(a.packed.keys), .values = bytes_of(a.packed.values), .value_row = a.value_width};
 }
 
-/// Whether the cache no longer has the block, because the mask hides it from all further queries.
-static bool is_forgotten(const Attending& a, std::int64_t block) {
-  return pages_hold_blocks(a.p.pages.layout) && !PageRun(a.p, a.work, block).page;
-}
-
-static KeyBlock block_at(const Attending& a, std::int64_t first) {
+/// A block as f32, out of a page or the problem's own rows.
+static KeyBlock packed_block(const Attending& a, std::int64_t first) {
   const std::int64_t count = a.keys_at(first);
-  const PageLayout& pages = a.p.pages.layout;
-  KeyBlock block;
-  if (pages.tokens == 0) {
-    block = pack_block(a, first, count);
-  } else if (pages_hold_blocks(pages) && (pages.format == CacheFormat::f32 || a.reads_once())) {
-    block = PageRun(a.p, a.work, first).as_it_lies();
-    block.streamed = a.reads_once();
-  } else {
-    block = unpack_block(a.p, a.work, {first, first + count}, a.packed);
-  }
-  block.first = first;
-  return block;
-}
-
-/// While a streamed block is worked on memory is asked for the one that follows.
-static void ask_ahead(KeyBlock& block, const Attending& following, std::int64_t first) {
-  if (is_forgotten(following, first)) return;
-  const KeyBlock next = PageRun(following.p, following.work, first).as_it_lies();
-  block.with_keys = {next.keys, following.width * key_block * next.number_bytes()};
-  block.with_values = {next.values, following.keys_at(first) * next.value_row * next.number_bytes()};
+  if (a.p.pages.layout.tokens == 0) return pack_block(a, first, count);
+  return unpack_block(a.p, a.work, {first, first + count}, a.packed);
 }
 
 /// Whether a weight of 0 hides each of the block's values: infinities and NaN times 0 are not 0.
@@ -290,18 +268,25 @@ void attend(const Problem& p, const AttentionWork& work, const HeadRows<float>& 
     heads.back().bits = heads.front().bits;
   }
   const Attending& one = heads.front();
+  const StoredBlocks stored(p, work.sequence);
+  const bool in_place = stored.whole() && (p.pages.layout.format == CacheFormat::f32 || one.reads_once());
   const KeySpan reach = p.mask.reach(one.span());
   for (std::int64_t first = reach.begin / key_block * key_block; first < reach.end; first += key_block) {
     const std::int64_t count = one.keys_at(first), next = first + key_block;
     const Cover cover = one.look_at(first, count);
-    if (cover == Cover::none || is_forgotten(one, first)) continue;
+    if (cover == Cover::none) continue;
+    const std::byte* group = stored.whole() ? stored.group(first) : nullptr;
+    if (stored.whole() && !group) continue;
+    const bool streamed = in_place && one.reads_once();
+    const std::byte* next_group = streamed && next < reach.end ? stored.group(next) : nullptr;
     for (std::size_t h = 0; h < heads.size(); ++h) {
       const Attending& a = heads[h];
-      KeyBlock block = block_at(a, first);
+      KeyBlock block = in_place ? stored.of_head(group, a.work.kv_head) : packed_block(a, first);
+      block.first = first, block.streamed = streamed;
       load_key_numbers(a, first, count);
       block.finite = cover == Cover::all || values_are_finite(a, block, count);
-      if (block.streamed && h + 1 < heads.size()) ask_ahead(block, heads[h + 1], first);
-      if (block.streamed && h + 1 == heads.size() && next < reach.end) ask_ahead(block, one, next);
+      if (streamed && h + 1 < heads.size()) stored.ask_for(group, a.work.kv_head + 1, block);
+      if (next_group && h + 1 == heads.size()) stored.ask_for(next_group, one.work.kv_head, block);
       for (std::int64_t row = 0; row < a.rows; row += tile_rows)
         attend_block(a, block, {row, std::min<std::int64_t>(tile_rows, a.rows - row)});
     }

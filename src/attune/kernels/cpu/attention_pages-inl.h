@@ -85,19 +85,48 @@ struct PageRun {
   const std::byte* values() const { return page + layout.value_at(slot, head); }
   const float* key_scales() const { return floats_at(page + layout.key_scale_at(slot, head)); }
   const float* value_scales() const { return floats_at(page + layout.value_scale_at(slot, head)); }
-  KeyBlock as_it_lies() const {
-    const bool scaled = layout.format == CacheFormat::int8;
-    return {.format = layout.format,
-            .keys = keys(),
-            .values = values(),
-            .value_row = layout.value_row(),
-            .key_scales = scaled ? key_scales() : nullptr,
-            .value_scales = scaled ? value_scales() : nullptr};
-  }
 };
 
-/// Whether blocks can be read where they lie.
-inline bool pages_hold_blocks(const PageLayout& layout) { return layout.tokens > 0 && layout.tokens % key_block == 0; }
+/// One sequence's blocks of 64 keys and values where they lie in its pages.
+class StoredBlocks {
+ public:
+  StoredBlocks(const Problem& p, std::int64_t sequence)
+      : layout_(p.pages.layout), whole_(layout_.tokens > 0 && layout_.tokens % key_block == 0) {
+    if (!whole_) return;
+    pages_ = p.pages.pages.data() + p.pages.starts[static_cast<std::size_t>(sequence)];
+    head_bytes_ = layout_.head_bytes(), values_at_ = layout_.value_at(0, 0);
+    key_scales_at_ = layout_.key_scale_at(0, 0), value_scales_at_ = layout_.value_scale_at(0, 0);
+  }
+  /// Whether pages hold whole blocks.
+  bool whole() const { return whole_; }
+  /// All heads' block that begins with a key; null where no query to come sees it, so that the cache does not have it.
+  const std::byte* group(std::int64_t first) const {
+    const std::byte* page = pages_[first / layout_.tokens];
+    return page ? page + first % layout_.tokens / key_block * layout_.heads * head_bytes_ : nullptr;
+  }
+  KeyBlock of_head(const std::byte* group, std::int64_t head) const {
+    const std::byte* here = group + head * head_bytes_;
+    const bool scaled = layout_.format == CacheFormat::int8;
+    return {.format = layout_.format,
+            .keys = here,
+            .values = here + values_at_,
+            .value_row = layout_.value_row(),
+            .key_scales = scaled ? floats_at(here + key_scales_at_) : nullptr,
+            .value_scales = scaled ? floats_at(here + value_scales_at_) : nullptr};
+  }
+  /// While the block is worked on memory is asked for this one.
+  void ask_for(const std::byte* group, std::int64_t head, KeyBlock& during) const {
+    const std::byte* there = group + head * head_bytes_;
+    during.with_keys = {there, values_at_};
+    during.with_values = {there + values_at_, head_bytes_ - values_at_};
+  }
+
+ private:
+  const PageLayout& layout_;
+  bool whole_;
+  const std::byte* const* pages_ = nullptr;
+  std::int64_t head_bytes_ = 0, values_at_ = 0, key_scales_at_ = 0, value_scales_at_ = 0;
+};
 
 /// Where unpack_block() writes.
 struct UnpackedBlock {
