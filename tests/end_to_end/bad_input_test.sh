@@ -134,9 +134,10 @@ misused info nosuch --seed 99999999999999999999
 misused info nosuch --threads 9999
 misused demo nosuch
 misused bench nosuch
-for bench in matmul attention train generate; do misused bench $bench --case nosuch; done
+for bench in matmul attention train decode generate; do misused bench $bench --case nosuch; done
 misused train --set nothing
 misused classify nosuch --long perhaps
+misused generate nosuch --prompt a --cache int4
 misused classify nosuch  # neither --text nor --input
 
 [ $faults = 0 ] || { echo "$faults bad inputs were not refused as promised"; exit 1; }

@@ -201,6 +201,31 @@ TEST(KeyValueCache, AWindowKeepsItsPagesAloneAndTheBitsOfAll) {
   }
 }
 
+TEST(KeyValueCache, WhatAMaskHidesForGoodNoLaterQuerySees) {
+  const std::vector<AttentionMask> masks = {causal(),
+                                            causal() & window(9, 0),
+                                            causal() & (window(9, 0) | first_keys(3)),
+                                            causal() & dilated(4, 0, 3),
+                                            causal() & longformer(9, 2),
+                                            causal() & strided(7),
+                                            causal() & prefix({5}),
+                                            causal() & bigbird({.block = 8}),
+                                            window(5, 2) & first_keys(20)};
+  for (std::size_t m = 0; m < masks.size(); ++m)
+    for (std::int64_t first = 0; first < 60; first += 5)
+      for (std::int64_t begin = 0; begin < 60; begin += 4) {
+        if (!masks[m].hides_for_good(0, first, {begin, begin + 4})) continue;
+        const std::int64_t keys = 160;
+        const AttentionMask ready = masks[m].compiled(std::vector<QuerySpan>{{0, 0, keys, keys}});
+        for (std::int64_t query = first; query < keys; ++query)
+          for (std::int64_t key = begin; key < begin + 4; ++key)
+            ASSERT_FALSE(ready.sees(0, query, key, keys)) << m << " " << query << " " << key;
+      }
+  EXPECT_TRUE(masks[2].hides_for_good(0, 50, {4, 8}));
+  EXPECT_FALSE(masks[2].hides_for_good(0, 50, {0, 4}));
+  EXPECT_FALSE(masks[0].hides_for_good(0, 50, {0, 4}));
+}
+
 TEST(KeyValueCache, ForgottenTokensCannotBeSharedAsAPrefix) {
   KeyValueCache cache = cache_of(16);
   const std::vector<Handle> handles = {cache.add()};
