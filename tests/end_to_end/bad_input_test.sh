@@ -71,6 +71,8 @@ refuses 'line 1.*"unseen" does not occur' train --task classify --data parts --s
 bert="--task classify --data one_group.jsonl --set model.architecture=bert --output out"
 for epochs in 1e300 1e12 0 -1 nan; do refuses "train.epochs" train $bert --set train.epochs=$epochs; done
 refuses "train.max_steps" train $bert --set train.max_steps=4000000000000000000
+refuses "long.longest is 64, but the model takes 32" train --task lm --data parts --set model.architecture=attune \
+  --set model.max_position_embeddings=32 --set long.longest=64 --output out
 for epochs in 2000000 0 -1 nan; do refuses "-epochs is $epochs" workflow clinical --data missing.jsonl --output out --epochs $epochs; done
 refuses "-pretraining-epochs is -1" workflow clinical --data missing.jsonl --output out --pretraining-epochs -1
 for target in 0 1.5 nan; do

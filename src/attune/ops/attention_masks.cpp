@@ -105,10 +105,21 @@ const T& of_sequence(const std::vector<T>& values, std::int64_t sequence, const 
   return values[s];
 }
 
+/// Throws Error where a call has positions that a mask's values, `count` of them, do not reach.
+void check_reaches(const char* mask, std::int64_t count, const QuerySpan& queries) {
+  const std::int64_t positions = std::max(queries.keys, queries.count > 0 ? queries.first + queries.count : 0);
+  check(count >= positions, "attention mask {}: values for {} positions, and sequence {} has {}", mask, count,
+        queries.sequence, positions);
+}
+
 struct Prefix final : MaskPattern {
   std::vector<std::int64_t> lengths;
   explicit Prefix(std::vector<std::int64_t> l) : lengths(std::move(l)) {}
 
+  std::shared_ptr<const MaskPattern> compiled(std::span<const QuerySpan> sequences) const override {
+    for (const QuerySpan& queries : sequences) of_sequence(lengths, queries.sequence, "prefix");
+    return nullptr;
+  }
   std::int64_t seen(std::int64_t sequence, std::int64_t query) const {
     return std::max(of_sequence(lengths, sequence, "prefix"), query + 1);
   }
@@ -131,8 +142,15 @@ struct Kinds final : MaskPattern {
   Kinds(std::vector<std::vector<std::int64_t>> kinds, std::vector<std::vector<bool>> t)
       : kind_of(std::move(kinds)), table(std::move(t)) {}
 
+  std::shared_ptr<const MaskPattern> compiled(std::span<const QuerySpan> sequences) const override {
+    for (const QuerySpan& queries : sequences)
+      check_reaches(name(), std::ssize(of_sequence(kind_of, queries.sequence, name())), queries);
+    return nullptr;
+  }
+  const char* name() const { return table.empty() ? "documents" : "cross_modal"; }
+
   std::uint64_t bits(const QuerySpan& query, std::int64_t block) const override {
-    const std::vector<std::int64_t>& kinds = of_sequence(kind_of, query.sequence, "by kinds");
+    const std::vector<std::int64_t>& kinds = of_sequence(kind_of, query.sequence, name());
     const auto count = static_cast<std::int64_t>(kinds.size());
     if (query.first < 0 || query.first >= count) return 0;
     const std::int64_t own = kinds[static_cast<std::size_t>(query.first)];
@@ -163,6 +181,10 @@ struct Tree final : MaskPattern {
       row[t / block_keys] |= std::uint64_t{1} << (t % block_keys);
       ancestors.push_back(std::move(row));
     }
+  }
+  std::shared_ptr<const MaskPattern> compiled(std::span<const QuerySpan> sequences) const override {
+    for (const QuerySpan& queries : sequences) check_reaches("tree", std::ssize(ancestors), queries);
+    return nullptr;
   }
   std::uint64_t bits(const QuerySpan& query, std::int64_t block) const override {
     if (query.first < 0 || query.first >= static_cast<std::int64_t>(ancestors.size())) return 0;

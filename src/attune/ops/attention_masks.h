@@ -9,7 +9,8 @@
 namespace attune {
 
 // Masks by name. A query stands at its position among the keys of its sequence; "before" and "after" are of positions.
-// Combined: `causal() & window(256, 0) | first_keys(4)`. Padding needs none: nothing is padded.
+// Combined: `causal() & window(256, 0) | first_keys(4)`. Padding needs none: nothing is padded. Values by position or
+// by sequence must reach to the last one of a call, else the call throws Error.
 
 /// Every query sees every key of its sequence.
 AttentionMask bidirectional();
@@ -47,7 +48,7 @@ struct BigBirdBlocks {
 AttentionMask bigbird(const BigBirdBlocks& blocks);
 
 /// A token sees itself and its ancestors: parents[t] < t, or -1 for a root. For trees of drafts in speculative decoding
-/// (Miao et al. 2023, "SpecInfer", section 4). Positions beyond the tree see nothing.
+/// (Miao et al. 2023, "SpecInfer", section 4).
 AttentionMask tree(std::vector<std::int64_t> parents);
 /// Blocks of modalities: the query of kind a sees keys of kind b where table[a][b]. kind_of[s][t] is the kind of
 /// position t of sequence s; one vector alone holds for all sequences.

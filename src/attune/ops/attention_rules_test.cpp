@@ -394,6 +394,10 @@ TEST(AttentionRules, WrongRulesAreNamed) {
   EXPECT_THROW(cross_modal({{0, 2}}, {{true, true}, {true, true}}), Error);
   EXPECT_THROW(bigbird({.window_blocks = 2}), Error);
   EXPECT_THROW(where(nullptr), Error);
+  const std::vector<std::int64_t> three = {0, 0, 0};  // positions, of four
+  EXPECT_THROW(run({.mask = documents({three})}), Error);
+  EXPECT_THROW(run({.mask = causal() & (cross_modal({three}, {{true}}) | window(1, 0))}), Error);
+  EXPECT_THROW(run({.mask = tree({-1, 0, 0})}), Error);
   EXPECT_THROW(attention(x, x, x, sequences_of({{1, 1}, {1, 1}, {2, 2}}), {.mask = prefix({1, 2})}), Error);
 }
 

@@ -124,9 +124,11 @@ Made masked_set(const std::vector<Document>& documents, const RunConfig& config,
 }
 
 Made language_model_set(const std::vector<Document>& documents, const RunConfig& config, const Bundle& bundle) {
-  std::int64_t longest =
-      config.long_policy.longest > 0 ? config.long_policy.longest : bundle.model->facts().longest.value_or(0);
+  const std::int64_t bound = bundle.model->facts().longest.value_or(0);
+  const std::int64_t longest = config.long_policy.longest > 0 ? config.long_policy.longest : bound;
   check(longest > 0, "language modelling: give long.longest, the length of a block of tokens");
+  check(bound == 0 || longest <= bound, "language modelling: long.longest is {}, but the model takes {} tokens",
+        longest, bound);
   Encoded texts;
   for (EncodedText& text : encode(documents, TextEncoder(bundle.text(), {LongPolicy::Kind::chunk, 0}, 0)))
     texts.push_back(std::move(text.chunks.at(0)));
