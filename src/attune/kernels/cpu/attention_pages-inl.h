@@ -56,8 +56,21 @@ HWY_INLINE auto with_stored(CacheFormat format, Work&& work) {
 // Both need a vector of numbers to be there, and no alignment.
 HWY_INLINE Vector load_stored(const float* from) { return hn::LoadU(floats, from); }
 HWY_INLINE Vector load_stored(const Half* from) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
   const hn::Rebind<hwy::float16_t, Floats> halves;
   return hn::PromoteTo(floats, hn::LoadU(halves, reinterpret_cast<const hwy::float16_t*>(from)));
+#else
+  // As to_float(): what Highway does where there is no instruction makes numbers of infinity and NaN.
+  const hn::Rebind<std::uint16_t, Floats> halves;
+  const Integers integers;
+  const auto bits = hn::PromoteTo(integers, hn::LoadU(halves, reinterpret_cast<const std::uint16_t*>(from)));
+  const auto magnitude = hn::And(bits, hn::Set(integers, 0x7fff));
+  const Vector value = hn::Mul(hn::BitCast(floats, hn::ShiftLeft<13>(magnitude)), hn::Set(floats, 0x1p112f));
+  const auto is_number = hn::Lt(magnitude, hn::Set(integers, 0x7c00));
+  const auto exponent = hn::IfThenZeroElse(is_number, hn::Set(integers, 0x7f800000));
+  const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(integers, 0x8000)));
+  return hn::BitCast(floats, hn::Or(hn::Or(hn::BitCast(integers, value), exponent), sign));
+#endif
 }
 HWY_INLINE Vector load_stored(const std::int8_t* from) {
   const hn::Rebind<std::int8_t, Floats> bytes;
