@@ -131,9 +131,9 @@ TEST(Decoder, KeysThatDependOnTheLengthAreNotShared) {
   const std::vector<Decoder::Prompt> apart = {{prompt, 150}, {prompt, 160}}, alike = {{prompt, 150}, {prompt, 150}};
   for (bool scaled : {false, true}) {
     if (scaled)
-      config["positions"] = {{"method", "rotary"},
-                             {"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}},
-                             {"max_position_embeddings", 20}};
+      config["positions"] = {
+          {"method", "rotary"},
+          {"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}, {"original_max_position_embeddings", 20}}}};
     const auto model = build_model(config, "test", {.checkpoint = nullptr, .initial = RandomKey{.seed = 12}});
     Decoder decoder(*model), other(*model);
     EXPECT_EQ(decoder.begin(alike)[1].left.size(), 1u);

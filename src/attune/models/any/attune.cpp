@@ -9,6 +9,7 @@
 #include "attune/nn/attention/family.h"
 #include "attune/nn/attention/recurrent_memory.h"
 #include "attune/nn/embedding.h"
+#include "attune/nn/named_object.h"
 #include "attune/nn/position/positions.h"
 #include "attune/ops/arithmetic.h"
 
@@ -27,28 +28,30 @@ struct AttuneConfig {
   std::optional<ConfigReader> family, positions;  // "attention" and "positions"
 
   static AttuneConfig read(const ConfigReader& c) {
+    constexpr ConfigRange width{.at_least = 1, .at_most = 1 << 22}, heads{.at_least = 1, .at_most = 65536};
     AttuneConfig a;
-    a.family = c.object_or_empty("attention");
-    a.vocab_size = c.integer("vocab_size", {.at_least = 1});
-    a.hidden_size = c.integer_or("hidden_size", 256, {.at_least = 1});
-    a.layers = c.integer_or("num_hidden_layers", 6, {.at_least = 1});
-    a.attention.heads = c.integer_or("num_attention_heads", 4, {.at_least = 1});
-    a.attention.kv_heads = c.integer_or("num_key_value_heads", a.attention.heads, {.at_least = 1});
+    a.family = named_object_or_empty(c, "attention", "family");
+    a.vocab_size = c.integer("vocab_size", {.at_least = 1, .at_most = 1 << 28});
+    a.hidden_size = c.integer_or("hidden_size", 256, width);
+    a.layers = c.integer_or("num_hidden_layers", 6, {.at_least = 1, .at_most = 4096});
+    a.attention.heads = c.integer_or("num_attention_heads", 4, heads);
+    a.attention.kv_heads = c.integer_or("num_key_value_heads", a.attention.heads, heads);
     if (a.attention.heads % a.attention.kv_heads != 0)
       c.reject("num_key_value_heads", "must divide num_attention_heads");
     if (!c.has("head_dim") && a.hidden_size % a.attention.heads != 0)
       c.reject("num_attention_heads", "must divide hidden_size");
-    a.attention.head_dim = c.integer_or("head_dim", a.hidden_size / a.attention.heads, {.at_least = 1});
+    a.attention.head_dim =
+        c.integer_or("head_dim", a.hidden_size / a.attention.heads, {.at_least = 1, .at_most = 65536});
     a.gated = c.choice_or("mlp", "gated", {"gated", "plain"}) == "gated";
-    a.intermediate_size = c.integer_or("intermediate_size", a.hidden_size * (a.gated ? 8 : 12) / 3, {.at_least = 1});
+    a.intermediate_size = c.integer_or("intermediate_size", a.hidden_size * (a.gated ? 8 : 12) / 3, width);
     a.activation = read_activation(c, "hidden_act", a.gated ? "silu" : "gelu");
     a.rms = c.choice_or("norm", "rms", {"rms", "layer"}) == "rms";
     a.epsilon = c.number_or("norm_eps", 1e-6, {.at_least = 0});
     a.deviation = c.number_or("initializer_range", 0.02, {.at_least = 0});
     a.dropout = c.number_or("dropout", 0, {0, 1});
-    a.longest = c.integer_or("max_position_embeddings", 0, {.at_least = 1});
+    a.longest = c.integer_or("max_position_embeddings", 0, {.at_least = 1, .at_most = 1 << 30});
     a.tied = c.flag_or("tie_word_embeddings", true);
-    a.positions = c.object_or_empty("positions");
+    a.positions = named_object_or_empty(c, "positions", "method");
     if (c.has("pad_token_id")) a.pad_token_id = c.integer("pad_token_id", {.at_least = 0});
     a.eos_token_ids = read_token_ids(c, "eos_token_id", {});
     c.ignore({"bos_token_id"});

@@ -199,8 +199,10 @@ TEST(AttuneModel, PositionTablesBoundTheSequence) {
   Json config = attune_config("AttuneForCausalLM");
   config["positions"] = {{"method", "learned"}, {"length", 5}, {"stretched_to", 9}};
   EXPECT_EQ(fresh(config)->facts().longest, 9);
+  config["max_position_embeddings"] = 9;
+  EXPECT_EQ(fresh(config)->facts().longest, 9);
   config["max_position_embeddings"] = 7;
-  EXPECT_EQ(fresh(config)->facts().longest, 7);
+  EXPECT_NE(error_of(config).find("max_position_embeddings = 9"), std::string::npos) << error_of(config);
   config["positions"] = {{"method", "alibi"}};
   EXPECT_EQ(fresh(config)->facts().longest, 7);
   config.erase("max_position_embeddings");
@@ -226,6 +228,32 @@ TEST(AttuneModel, SegmentsOfRecurrentMemoryCountTheirPositionsFromTheirBeginning
   EXPECT_EQ(fresh(config)->forward(batch).dim(0), 9);
   config["attention"] = {{"family", "full"}};
   EXPECT_THROW(fresh(config)->forward(batch), Error);
+}
+
+TEST(AttuneModel, ATextInPlaceOfATableIsShownAsOne) {
+  Json config = attune_config("AttuneForCausalLM", "window");
+  EXPECT_NE(error_of(config).find(R"("attention" is "window": expected a table: {family = "window"})"),
+            std::string::npos)
+      << error_of(config);
+  config["attention"] = Json::object();
+  config["positions"] = "rotary";
+  EXPECT_NE(error_of(config).find(R"({method = "rotary"})"), std::string::npos) << error_of(config);
+}
+
+TEST(AttuneModel, SizesOutOfRangeNameTheirKeysAndRanges) {
+  for (const char* key : {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "head_dim",
+                          "num_key_value_heads", "intermediate_size", "max_position_embeddings"}) {
+    Json config = attune_config("AttuneForCausalLM");
+    config[key] = 1000000000000;
+    EXPECT_NE(error_of(config).find("\"" + std::string(key) + "\""), std::string::npos) << error_of(config);
+    EXPECT_NE(error_of(config).find("at most"), std::string::npos) << error_of(config);
+  }
+  Json odd = attune_config("AttuneForCausalLM");
+  odd["head_dim"] = 7;
+  EXPECT_NE(error_of(odd).find("head_dim 7"), std::string::npos) << error_of(odd);
+  odd.erase("head_dim");  // 24 / 8 is 3
+  odd["num_attention_heads"] = 8;
+  EXPECT_NE(error_of(odd).find("num_attention_heads"), std::string::npos) << error_of(odd);
 }
 
 TEST(AttuneModel, RefusesWhatItCannotRead) {

@@ -1,8 +1,11 @@
 #include "attune/nn/position/deberta.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "attune/base/error.h"
+#include "attune/base/log.h"
 #include "attune/nn/embedding.h"
 #include "attune/nn/norm/norm.h"
 #include "attune/nn/position/positions.h"
@@ -26,7 +29,9 @@ struct Kinds {
     Kinds kinds;
     for (const std::string& kind : config.strings_or("kinds", {"c2p", "p2c"})) {
       if (kind != "c2p" && kind != "p2c") config.reject("kinds", "expected \"c2p\", \"p2c\" or both");
-      (kind == "c2p" ? kinds.content_to_position : kinds.position_to_content) = true;
+      bool& named = kind == "c2p" ? kinds.content_to_position : kinds.position_to_content;
+      if (named) config.reject("kinds", "it names \"" + kind + "\" twice: expected \"c2p\", \"p2c\" or both");
+      named = true;
     }
     if (!kinds.content_to_position && !kinds.position_to_content) config.reject("kinds", "expected at least one");
     return kinds;
@@ -37,12 +42,23 @@ struct Kinds {
 PositionParts build(const ConfigReader& config, const PositionUse& use, const Weights& w) {
   const Kinds kinds = Kinds::read(config);
   if (kinds.position_to_content && use.sizes.kv_heads != use.sizes.heads)
-    config.reject("kinds", "position to content needs as many key heads as query heads");
+    config.reject("kinds",
+                  "position to content (\"p2c\") needs as many key heads as query heads: give "
+                  "num_key_value_heads = num_attention_heads, or kinds = [\"c2p\"]");
+  if (kinds.position_to_content && use.causal)
+    log_warning(
+        fmt::format("{}: DeBERTa's positions with position to content (\"p2c\") cannot be decoded from a cache: "
+                    "a decoder with them is trained, and does not generate: give positions.kinds = [\"c2p\"]",
+                    config.source()));
   DisentangledPositions shared{.table = {}, .key = {}, .query = {}, .heads = use.sizes.heads, .buckets = {}};
-  shared.buckets.span = config.integer_or("buckets", 256, {.at_least = 2});
+  shared.buckets.span = config.integer_or("buckets", 256, {.at_least = 2, .at_most = 1 << 20});
   shared.buckets.buckets = shared.buckets.span;
-  shared.buckets.longest = config.integer_or("max_distance", 512, {.at_least = 2});
-  deberta_bucket(1, shared.buckets);  // sizes that do not fit are an Error now
+  shared.buckets.longest = config.integer_or("max_distance", 512, {.at_least = 2, .at_most = 1 << 30});
+  const std::int64_t exact = shared.buckets.span / 2;
+  if (shared.buckets.longest - 1 <= exact)
+    config.reject("max_distance", fmt::format("{} buckets (\"buckets\") give the distances up to {} one each: expected "
+                                              "at least {}, or fewer buckets",
+                                              shared.buckets.span, exact, exact + 2));
   const Embedding table(w / "rel_embeddings", 2 * shared.buckets.span, use.hidden_size, {}, use.deviation);
   shared.table = [table] { return table.table(); };
   if (config.choice_or("norm", "none", {"none", "layer_norm"}) == "layer_norm") {
@@ -80,6 +96,9 @@ ScoreChanges disentangled_scores(const DisentangledPositions& p) {
     });
   if (p.query)
     changes.additions.push_back([p, bucket_of](const ScoreSetting& s) {
+      check(s.k.defined(),
+            "DeBERTa's positions: position to content (p2c) asks every key, and a cache does not hold what it needs: a "
+            "model with it is not decoded. Train one with positions.kinds = [\"c2p\"]");
       return relative_queries(projected(p, *p.query), bucket_of).additions.front()(s);
     });
   return changes;

@@ -1,5 +1,7 @@
 #include "attune/nn/position/learned.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "attune/base/error.h"
@@ -12,16 +14,34 @@ namespace attune {
 
 namespace {
 
+constexpr std::int64_t most = 1 << 20;  // rows of a table
+
+/// "length", or the longest sequence of the model.
+std::int64_t table_length(const ConfigReader& config, const PositionUse& use) {
+  if (config.has("length")) return config.integer("length", {.at_least = 1, .at_most = most});
+  constexpr const char* whose = "learned positions have a table with a row for each place: give the model's";
+  if (use.longest <= 0) config.reject("length", fmt::format("{} max_position_embeddings, or the length here", whose));
+  if (use.longest > most)
+    config.reject("length", fmt::format("{} max_position_embeddings, now {}, as at most {}", whose, use.longest, most));
+  return use.longest;
+}
+
 const RegisterPositions registered({
     .name = "learned",
     .paper = "Gehring et al. 2017, Convolutional sequence to sequence learning (section 3.1)",
     .build = [](const ConfigReader& config, const PositionUse& use, const Weights& w) -> PositionParts {
-      if (use.longest <= 0 && !config.has("length"))
-        config.reject("length", "learned positions have a table: say of how many tokens");
-      const std::int64_t length = config.integer_or("length", use.longest, {.at_least = 1});
+      const std::int64_t length = table_length(config, use);
+      const std::int64_t longest =
+          config.integer_or("stretched_to", length, {.at_least = static_cast<double>(length), .at_most = most});
+      // Of two lengths one would have no effect.
+      if (use.longest > 0 && use.longest != longest)
+        config.reject(longest == length ? "length" : "stretched_to",
+                      fmt::format("the model's max_position_embeddings is {}, and these positions are for {} tokens: "
+                                  "give max_position_embeddings = {}{}, or leave it out",
+                                  use.longest, longest, longest,
+                                  longest == length ? "" : fmt::format(" and length = {}", length)));
       LearnedPositions positions(w, length, use.hidden_size, use.deviation);
-      if (config.has("stretched_to"))
-        positions = positions.stretched_to(config.integer("stretched_to", {.at_least = static_cast<double>(length)}));
+      if (longest > length) positions = positions.stretched_to(longest);
       return {.added = [positions](const Batch& batch) { return positions(batch); }, .longest = positions.longest()};
     },
 });

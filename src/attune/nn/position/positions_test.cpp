@@ -26,6 +26,11 @@ struct Built {
     parts = build_positions(config, use, Weights(*set) / "positions");
     config.finish();
   }
+  static PositionUse unbounded() {
+    PositionUse use = standard();
+    use.longest = 0;
+    return use;
+  }
   static PositionUse standard() { return {.causal = true, .sizes = {4, 4, 8}, .hidden_size = 32, .longest = 20}; }
 };
 
@@ -67,7 +72,7 @@ TEST(BuildPositions, AddedVectorsAreThoseOfTheClasses) {
 }
 
 TEST(BuildPositions, StretchedTableIsReadBetweenItsRows) {
-  const Built learned(R"({"method": "learned", "length": 2, "stretched_to": 4})");
+  const Built learned(R"({"method": "learned", "length": 2, "stretched_to": 4})", Built::unbounded());
   const std::vector<float> added = learned.parts.added(batch()).to_vector<float>();
   const Tensor table = learned.set->find("positions.weight")->value;
   EXPECT_EQ(table.dim(0), 2);
@@ -82,7 +87,7 @@ TEST(BuildPositions, StretchedTableIsReadBetweenItsRows) {
 }
 
 TEST(BuildPositions, StretchedRowsHaveTheSameBitsAloneAndTogether) {
-  const Built learned(R"({"method": "learned", "length": 5, "stretched_to": 7})");
+  const Built learned(R"({"method": "learned", "length": 5, "stretched_to": 7})", Built::unbounded());
   const Tensor many = learned.parts.added(Batch::of({{1, 1, 1, 1, 1, 1, 1}, {2, 2}}));  // more tokens than places
   const Tensor few = learned.parts.added(Batch::of({{1, 1, 1, 1, 1, 1}}));
   EXPECT_EQ(few.to_vector<float>(), many.rows(0, 6).to_vector<float>());
@@ -119,13 +124,12 @@ TEST(BuildPositions, WhatIsWrongIsNamed) {
   EXPECT_NE(error(R"({"method": "spiral"})").find("learned, none, rotary"), std::string::npos);
   EXPECT_NE(error(R"({"method": "rotary", "buckets": 3})").find("buckets"), std::string::npos);
   EXPECT_NE(error(R"({"method": "learned", "stretched_to": 19})").find("stretched_to"), std::string::npos);
-  PositionUse unbounded = Built::standard();
-  unbounded.longest = 0;
-  EXPECT_NE(error(R"({"method": "learned"})", unbounded).find("length"), std::string::npos);
+  EXPECT_NE(error(R"({"method": "learned"})", Built::unbounded()).find("max_position_embeddings"), std::string::npos);
   PositionUse odd = Built::standard();
   odd.sizes.head_dim = 7;
   EXPECT_NE(error(R"({"method": "rotary"})", odd).find("even"), std::string::npos);
-  const Built learned(R"({"method": "learned", "length": 3})");
+  EXPECT_NE(error(R"({"method": "rotary"})", odd).find("num_attention_heads"), std::string::npos);
+  const Built learned(R"({"method": "learned", "length": 3})", Built::unbounded());
   EXPECT_THROW(learned.parts.added(batch()), Error);
 }
 

@@ -1,7 +1,10 @@
 #include "attune/nn/position/rotary.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
+#include "attune/base/log.h"
 #include "attune/nn/position/positions.h"
 
 namespace attune {
@@ -32,7 +35,19 @@ const RegisterPositions registered({
     .name = "rotary",
     .paper = "Su et al. 2021, RoFormer: enhanced Transformer with rotary position embedding",
     .build = [](const ConfigReader& config, const PositionUse& use, const Weights& w) -> PositionParts {
-      RopeConfig rope = read_rope(config, use.sizes.head_dim, use.longest > 0 ? use.longest : 2048);
+      // One length in two places could contradict itself.
+      if (config.has("max_position_embeddings"))
+        config.reject("max_position_embeddings",
+                      "give it beside \"positions\", not within; where scaling begins is "
+                      "original_max_position_embeddings");
+      RopeConfig rope = read_rope(config, use.sizes.head_dim, use.longest);
+      const auto longest = static_cast<double>(use.longest);
+      if (use.longest > 0 && rope.scaling.depends_on_length() && rope.scaling.original_positions >= longest)
+        log_warning(
+            fmt::format("{}: rotary scaling by length begins beyond {} tokens, and the model takes no more than "
+                        "{}: it changes nothing; give an original_max_position_embeddings below "
+                        "max_position_embeddings",
+                        config.source(), rope.scaling.original_positions, use.longest));
       if (config.choice_or("pairing", "half_split", {"half_split", "interleaved"}) == "interleaved")
         rope.pairing = RotaryPairing::interleaved;
       inverse_frequencies(rope);  // what is out of range is an Error now

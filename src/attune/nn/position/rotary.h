@@ -20,7 +20,9 @@ struct RopeConfig {
 };
 
 /// Rotary positions in either spelling: `rope_theta` with `rope_scaling` (transformers 4), or `rope_parameters` (5).
-/// `longest`: the architecture's max_position_embeddings where the config gives none.
+/// `longest`: the architecture's max_position_embeddings where the config gives none; 0: it has none, and scaling that
+/// needs a length needs one in the config. Throws Error, naming the keys, where values are missing, contradict each
+/// other or fit no head of `head_dim` values.
 RopeConfig read_rope(const ConfigReader& config, std::int64_t head_dim, std::int64_t longest = 2048);
 
 /// Angle per position of each pair, [rotary_dims / 2], rounded to f32 as published implementations keep it. `length`:

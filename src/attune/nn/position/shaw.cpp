@@ -12,7 +12,7 @@ const RegisterPositions registered({
     .name = "shaw",
     .paper = "Shaw et al. 2018, Self-attention with relative position representations",
     .build = [](const ConfigReader& config, const PositionUse& use, const Weights&) -> PositionParts {
-      const std::int64_t clip = config.integer_or("clip", 16, {.at_least = 0});
+      const std::int64_t clip = config.integer_or("clip", 16, {.at_least = 0, .at_most = 1 << 20});
       return {.scores = [clip, use](const Weights& block) {
         return shaw_positions(block / "distance_embedding", clip, use.sizes.head_dim, use.deviation);
       }};

@@ -165,7 +165,7 @@ const RegisterFamily knn({
     .in_encoder = false,
     .build = [](const ConfigReader& config, const FamilyUse& use, const Weights& w) -> FamilyParts {
       KnnSizes sizes;
-      sizes.local = config.integer_or("local", 128, {.at_least = 1});
+      sizes.local = config.integer_or("local", 128, {.at_least = 1, .at_most = 1 << 30});
       sizes.neighbours = config.integer_or("neighbours", 32, {.at_least = 1, .at_most = 4096});
       sizes.exact_up_to = config.integer_or("exact_up_to", sizes.exact_up_to, {.at_least = 0});
       // The paper's: the ninth of twelve.

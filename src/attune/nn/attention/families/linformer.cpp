@@ -1,5 +1,8 @@
 #include "attune/nn/attention/families/linformer.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "attune/base/error.h"
@@ -42,7 +45,18 @@ const RegisterFamily linformer({
     .build = [](const ConfigReader& config, const FamilyUse& use, const Weights& w) -> FamilyParts {
       if (use.longest == 0)
         config.reject("family", "it projects sequences of a known length: give max_position_embeddings");
-      const std::int64_t rank = config.integer_or("rank", 128, {.at_least = 1});
+      if (use.longest > 1 << 20)
+        config.reject("family",
+                      fmt::format("its projections are for each place of a longest sequence: give the model's "
+                                  "max_position_embeddings, now {}, as at most {}",
+                                  use.longest, 1 << 20));
+      const std::int64_t rank =
+          config.integer_or("rank", std::min<std::int64_t>(128, use.longest), {.at_least = 1, .at_most = 1 << 20});
+      if (rank > use.longest)
+        config.reject("rank",
+                      fmt::format("a sequence has no more than {} tokens (the model's max_position_embeddings): "
+                                  "expected at most as many mixtures of them",
+                                  use.longest));
       // Key and value sharing (section 4): one projection for both.
       const bool shared = config.flag_or("share_projection", false);
       // A projected row of a longest sequence begins about as large as a token's.

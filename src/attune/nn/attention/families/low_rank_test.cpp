@@ -213,6 +213,20 @@ TEST(LowRankFamilies, MemoryIsLinearInLength) {
 TEST(LowRankFamilies, RefuseWhatTheyCannotDo) {
   EXPECT_THROW(Small({{"family", "linformer"}}, 0), Error);  // no length to project
   EXPECT_THROW(Small({{"family", "nystromformer"}, {"conv_kernel_size", 4}}, 0), Error);
+  auto error = [](const Json& rank, std::int64_t longest) -> std::string {
+    try {
+      Small({{"family", "linformer"}, {"rank", rank}}, longest);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(error(9, 8).find("\"rank\" is 9"), std::string::npos) << error(9, 8);
+  EXPECT_NE(error(9, 8).find("8 tokens (the model's max_position_embeddings)"), std::string::npos) << error(9, 8);
+  EXPECT_EQ(error(8, 8), "");
+  EXPECT_EQ(error(nullptr, 8), "");  // 128, or as many as there are tokens
+  EXPECT_NE(error(1000000000, 8).find("at most"), std::string::npos);
+  EXPECT_NE(error(4, 1 << 30).find("max_position_embeddings"), std::string::npos);
   ParameterSet set({.checkpoint = nullptr, .initial = {}}, {});
   const Json grouped = {{"family", "nystromformer"}}, decoder = {{"family", "linformer"}};
   EXPECT_THROW(build_family(ConfigReader(grouped, "a test"), {.causal = false, .sizes = {4, 2, 8}}, Weights(set)),

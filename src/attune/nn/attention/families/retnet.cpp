@@ -71,7 +71,9 @@ const RegisterFamily retnet({
     .in_encoder = false,
     .build = [](const ConfigReader& config, const FamilyUse& use, const Weights& w) -> FamilyParts {
       if (use.sizes.head_dim % 2 != 0)
-        config.reject("family", "retention turns pairs of values: head_dim must be even");
+        config.reject("family",
+                      "retention turns pairs of values: head_dim must be even (hidden_size / num_attention_heads where "
+                      "it is not given)");
       Linear gate(w / "g_proj", use.hidden_size, use.sizes.query_width(), {.bias = false});
       return {.rule = {.mask = causal()}, .mixer = std::make_shared<Retention>(std::move(gate), use.sizes.kv_heads)};
     },

@@ -1,5 +1,7 @@
 // Families that are attention() with another mask: each token sees some of the others, exactly. They are decoded with a
 // cache like full attention, and sizes are in tokens.
+#include <fmt/format.h>
+
 #include "attune/nn/attention/family.h"
 #include "attune/ops/attention_masks.h"
 
@@ -9,9 +11,25 @@ namespace {
 
 constexpr ConfigRange tokens{.at_least = 0, .at_most = 1 << 30}, at_least_one{.at_least = 1, .at_most = 1 << 30};
 
+struct BlockUse {
+  std::int64_t block, longest;
+  ConfigRange range;
+};
+
 /// The pattern as a rule: in a decoder without later tokens.
 FamilyParts pattern(const AttentionMask& mask, const FamilyUse& use) {
   return {.rule = {.mask = use.causal ? causal() & mask : mask}};
+}
+
+/// A count of blocks. Throws Error where it is more than the longest sequence has.
+std::int64_t blocks_of(const ConfigReader& config, const char* key, std::int64_t otherwise, const BlockUse& use) {
+  const std::int64_t count = config.integer_or(key, otherwise, use.range);
+  const std::int64_t most = (use.longest + use.block - 1) / use.block;
+  if (use.longest > 0 && config.has(key) && count > most)
+    config.reject(key, fmt::format("a sequence of {} tokens (the model's max_position_embeddings) has {} blocks of {} "
+                                   "(\"block\"): expected at most as many, or smaller blocks",
+                                   use.longest, most, use.block));
+  return count;
 }
 
 /// "one_sided": the keys that a token sees before it, and in an encoder as many after it.
@@ -41,9 +59,11 @@ const RegisterFamily blocks({
     .build = [](const ConfigReader& config, const FamilyUse& use, const Weights&) -> FamilyParts {
       BigBirdBlocks b;
       b.block = config.integer_or("block", b.block, at_least_one);
-      b.window_blocks = config.integer_or("window_blocks", b.window_blocks, at_least_one);
-      b.global_blocks = config.integer_or("global_blocks", b.global_blocks, tokens);
-      b.random_blocks = config.integer_or("random_blocks", b.random_blocks, tokens);
+      const BlockUse any{b.block, use.longest, {.at_least = 0, .at_most = 65536}},
+          odd{b.block, use.longest, {1, 65535}};
+      b.window_blocks = blocks_of(config, "window_blocks", b.window_blocks, odd);
+      b.global_blocks = blocks_of(config, "global_blocks", b.global_blocks, any);
+      b.random_blocks = blocks_of(config, "random_blocks", b.random_blocks, any);
       b.seed = static_cast<std::uint64_t>(config.integer_or("seed", 1, {.at_least = 0}));
       if (b.window_blocks % 2 == 0)
         config.reject("window_blocks", "must be odd: the token's own block and as many beside");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "attune/base/error.h"
 #include "attune/nn/attention/family.h"
@@ -10,10 +11,10 @@
 namespace attune {
 namespace {
 
-AttentionMask mask_of(const Json& config, bool causal, std::int64_t layer = 0) {
+AttentionMask mask_of(const Json& config, bool causal, std::int64_t layer = 0, std::int64_t longest = 0) {
   ParameterSet set({.checkpoint = nullptr, .initial = {}}, {});
   ConfigReader reader(config, "a test's config");
-  FamilyParts parts = build_family(reader, {.causal = causal, .layer = layer}, Weights(set));
+  FamilyParts parts = build_family(reader, {.causal = causal, .longest = longest, .layer = layer}, Weights(set));
   reader.finish();
   EXPECT_EQ(parts.mixer, nullptr);
   EXPECT_TRUE(set.all().empty());
@@ -90,6 +91,21 @@ TEST(SparsePatterns, RefuseWhatTheyCannotDo) {
   EXPECT_THROW(mask_of({{"family", "strided"}}, false), Error);  // no encoder
   EXPECT_THROW(mask_of({{"family", "bigbird"}, {"window_blocks", 2}}, true), Error);
   EXPECT_THROW(mask_of({{"family", "window"}, {"one_sided", 0}}, true), Error);
+  for (const char* key : {"random_blocks", "global_blocks", "window_blocks"}) {
+    const Json many = {{"family", "bigbird"}, {"block", 10}, {key, 11}};
+    EXPECT_NO_THROW(mask_of(many, true, 0, 101));  // 11 blocks
+    for (const auto& [config, longest, names] : std::vector<std::tuple<Json, std::int64_t, std::vector<std::string>>>{
+             {many, 100, {"max_position_embeddings", "\"block\""}},
+             {{{"family", "bigbird"}, {key, 1000001}}, 0, {"at most"}}})
+      try {
+        mask_of(config, true, 0, longest);
+        ADD_FAILURE() << config;
+      } catch (const Error& e) {
+        for (const std::string& name : names)
+          EXPECT_NE(std::string(e.what()).find(name), std::string::npos) << e.what();
+        EXPECT_NE(std::string(e.what()).find(key), std::string::npos) << e.what();
+      }
+  }
   EXPECT_THROW(mask_of({{"family", "window"}, {"global_tokens", 4}}, true), Error);  // Longformer's key
 }
 
