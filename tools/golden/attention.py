@@ -41,7 +41,7 @@ def bigbird(i, j, count, block, window_blocks, global_blocks):  # without random
     return ((a - b).abs() <= window_blocks // 2) | is_global(a) | is_global(b)
 
 
-PARENTS = [-1] + [(t - 1) // 3 if t % 5 else t - 1 for t in range(1, 40)]  # of 40 tokens: those beyond see nothing
+PARENTS = [-1] + [(t - 1) // 3 if t % 5 else t - 1 for t in range(1, 66)]
 KINDS = [[(t // 7) % 3 for t in range(66)], [0, 1, 2, 2, 0], [2, 2, 2, 0, 0, 1, 2, 1, 0]]
 TABLE = torch.tensor([[True, False, True], [True, True, False], [False, False, False]])  # kind 2 sees nothing
 DOCUMENTS = [t // 17 + (t // 31) * 10 for t in range(66)]

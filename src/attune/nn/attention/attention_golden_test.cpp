@@ -47,7 +47,7 @@ const T* find(const Named<T>& all, const std::string& name) {
 }
 
 Named<AttentionMask> masks() {
-  const auto parents = listed(40, [](std::int64_t t) { return t == 0 ? -1 : t % 5 ? (t - 1) / 3 : t - 1; });
+  const auto parents = listed(66, [](std::int64_t t) { return t == 0 ? -1 : t % 5 ? (t - 1) / 3 : t - 1; });
   return {
       {"bidirectional", bidirectional()},
       {"causal", causal()},
