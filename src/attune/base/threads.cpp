@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "attune/base/error.h"
+#include "attune/base/stop.h"
 
 namespace attune {
 
@@ -22,6 +23,13 @@ namespace {
 
 /// True while this thread runs a piece: a nested parallel() then runs inline.
 thread_local bool in_piece = false;
+
+/// What a StopWithin of this thread looks at.
+thread_local const std::atomic<bool>* stop_flag = nullptr;
+
+void throw_if_stopped(const std::atomic<bool>* flag) {
+  if (flag && flag->load(std::memory_order_relaxed)) throw Cancelled("stopped: no result was written");
+}
 
 struct InPiece {
   explicit InPiece(bool now) : before(in_piece) { in_piece = now; }
@@ -78,6 +86,7 @@ bool spin(std::chrono::microseconds for_time, Ready&& ready) {
 struct Job {
   const std::int64_t count, grain, pieces;
   const RangeFunction body;
+  const std::atomic<bool>* const stop = stop_flag;  // the caller's
   std::atomic<std::int64_t> next{0};
   std::mutex failure_mutex;
   std::int64_t failed_piece = std::numeric_limits<std::int64_t>::max();
@@ -92,6 +101,7 @@ struct Job {
       std::int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
       if (piece >= pieces) break;
       try {
+        throw_if_stopped(stop);
         body(piece * grain, std::min(count, piece * grain + grain));
       } catch (...) {
         // Every earlier piece has been taken already, so the first failure in order is among those that still run.
@@ -202,6 +212,12 @@ Pool& pool() {
 
 }  // namespace
 
+StopWithin::StopWithin(const Run& run) : before_(stop_flag) {
+  if (run.cancel) stop_flag = run.cancel;
+}
+
+StopWithin::~StopWithin() { stop_flag = before_; }
+
 int num_threads() { return pool().threads(); }
 
 void set_num_threads(int threads) {
@@ -224,7 +240,10 @@ void parallel(std::int64_t count, std::int64_t grain, RangeFunction body) {
   }
   // A lone piece is no cutting up: parallel work inside it may still use the pool.
   const InPiece mark(in_piece || pieces > 1);
-  for (std::int64_t piece = 0; piece < pieces; ++piece) body(piece * grain, std::min(count, piece * grain + grain));
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    throw_if_stopped(stop_flag);
+    body(piece * grain, std::min(count, piece * grain + grain));
+  }
 }
 
 }  // namespace attune

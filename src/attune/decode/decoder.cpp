@@ -10,16 +10,29 @@ namespace attune {
 
 namespace {
 
+/// Whether the blocks can read one more token from a cache or from states.
+bool goes_on(const Model& model) {
+  const auto& blocks = model.decoding_blocks();
+  return !blocks.empty() && std::ranges::all_of(blocks, [](const Block& block) {
+    return !block.attention.family || block.attention.family->keeps_states();
+  });
+}
+
+std::string writing_families() {
+  std::string names;
+  for (const FamilyEntry& entry : attention_families())
+    if (entry.in_decoder && entry.writes_text) names += (names.empty() ? "" : ", ") + entry.name;
+  return names;
+}
+
 CacheShape shape_of(const Model& model, const DecoderCache& cache) {
   const ModelFacts& facts = model.facts();
   check(facts.head == HeadKind::causal_lm || facts.head == HeadKind::sequence_to_sequence,
         "this {} model does not write text: use a causal language model or a translator", facts.model_type);
-  for (const Block& block : model.decoding_blocks())
-    check(
-        !block.attention.family || block.attention.family->keeps_states(),
-        "this {} model's attention family keeps no cache of keys and values to write text from: use one that is a rule "
-        "(full, window, ...)",
-        facts.model_type);
+  check(goes_on(model),
+        "this {} model's attention reads a text as a whole and can not go on from what it has read, so it writes none: "
+        "train one with a family that does ({})",
+        facts.model_type, writing_families());
   return {.layers = static_cast<std::int64_t>(model.decoding_blocks().size()),
           .kv_heads = facts.cached_attention.kv_heads,
           .head_dim = facts.cached_attention.head_dim,
@@ -66,7 +79,8 @@ Decoder::Decoder(const Model& model, const DecoderCache& cache)
       memory_(memory_shape_of(model, cache.format)),
       recurrent_(keeps_states(model)) {
   check(!recurrent_ || cache.format == CacheFormat::f32,
-        "this {} model's attention family keeps states, not keys and values: there is no {} cache of them",
+        "this {} model's attention keeps states, not keys and values, and states are not rounded: leave the {} cache "
+        "(--cache) out",
         model.facts().model_type, name_of(cache.format));
 }
 

@@ -60,7 +60,7 @@ TEST(FamiliesInDecoding, RecurrentOnesGoOnFromAStateOfConstantSize) {
   int tried = 0;
   for (const FamilyEntry& family : attention_families()) {
     auto model = family.in_decoder ? decoder_with({{"family", family.name}}) : nullptr;
-    if (!model || !model->decoding_blocks().front().attention.family ||
+    if (!model || model->decoding_blocks().empty() || !model->decoding_blocks().front().attention.family ||
         !model->decoding_blocks().front().attention.family->keeps_states())
       continue;
     SCOPED_TRACE(family.name);
@@ -107,22 +107,30 @@ TEST(FamiliesInDecoding, RecurrentOnesGiveAPromptWhatItGetsAloneWhateverItShares
   }
 }
 
-TEST(FamiliesInDecoding, OneWithoutAMaskSaysThatItKeepsNoCache) {
-  int tried = 0;
+TEST(FamiliesInDecoding, OneThatWritesNoTextSaysWhichDo) {
   for (const FamilyEntry& family : attention_families()) {
     if (!family.in_decoder) continue;
+    SCOPED_TRACE(family.name);
     auto model = decoder_with({{"family", family.name}});
-    const auto& mixer = model->decoding_blocks().front().attention.family;
-    if (!mixer || mixer->keeps_states()) continue;
     try {
       Decoder decoder(*model);
-      FAIL() << family.name;
+      EXPECT_TRUE(family.writes_text);
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("cache"), std::string::npos) << error.what();
+      EXPECT_FALSE(family.writes_text) << error.what();
+      EXPECT_NE(std::string(error.what()).find("full, gla, linear"), std::string::npos) << error.what();
+      EXPECT_EQ(std::string(error.what()).find("knn"), std::string::npos) << error.what();
     }
-    ++tried;
   }
-  EXPECT_GE(tried, 0);
+}
+
+TEST(FamiliesInDecoding, OneThatKeepsStatesSaysToLeaveTheCacheOut) {
+  auto model = decoder_with({{"family", "linear"}});
+  try {
+    Decoder decoder(*model, {.format = CacheFormat::f16});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("leave"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

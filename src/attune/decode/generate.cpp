@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attune/base/error.h"
+#include "attune/base/stop.h"
 
 namespace attune {
 
@@ -29,6 +30,7 @@ class Generation {
 
   std::vector<Generated> all(const Run& run) {
     std::int64_t written = 0;
+    const StopWithin stop(run);
     while (enter(), !active_.empty()) {
       if (run.cancelled()) throw Cancelled("stopped: the texts were not finished");
       step();

@@ -5,6 +5,7 @@
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
+#include "attune/base/stop.h"
 #include "attune/data/batches.h"
 #include "attune/models/forward.h"
 
@@ -87,16 +88,21 @@ std::vector<std::vector<TokenAnswer>> ask(const Model& model, const std::vector<
   }
   std::vector<std::vector<TokenAnswer>> answers(sequences.size());
   std::int64_t done = 0;
-  for (const auto& numbers : make_batches(lengths, {.batch_tokens = 4096, .order = BatchOrder::sequential}, 0)) {
-    if (run.cancelled()) throw Cancelled("stopped during a probe");
-    ask_batch(model, sequences, numbers, asking, answers);
-    done += static_cast<std::int64_t>(numbers.size());
+  auto report = [&] {
     run.report({.doing = "asking",
                 .done = done,
                 .total = static_cast<std::int64_t>(sequences.size()),
                 .unit = "sequences",
                 .detail = ""});
+  };
+  for (const auto& numbers : make_batches(lengths, {.batch_tokens = 4096, .order = BatchOrder::sequential}, 0)) {
+    if (run.cancelled()) throw Cancelled("stopped during a probe: no result was written");
+    report();
+    const StopWithin stop(run);
+    ask_batch(model, sequences, numbers, asking, answers);
+    done += static_cast<std::int64_t>(numbers.size());
   }
+  report();
   return answers;
 }
 

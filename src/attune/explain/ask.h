@@ -30,7 +30,8 @@ struct Asking {
 /// mask token in all places that are asked for. Returns the answers of each sequence, in the order of its places: the
 /// same bits whatever is asked beside it. Throws Error where the model is neither kind, where it masks and `mask_id` is
 /// not given, where it keeps no such cache, for a place outside its sequence, a sequence longer than the model takes or
-/// a token that it does not have.
+/// a token that it does not have; Cancelled within
+/// moments, also in the midst of a long sequence.
 std::vector<std::vector<TokenAnswer>> ask(const Model& model, const std::vector<Asked>& sequences, const Asking& asking,
                                           const Run& run = {});
 

@@ -44,13 +44,21 @@ Ids stretch(const ProbeText& text, std::int64_t count, RandomStream& random) {
 /// `count` words, no two the same.
 Ids different_words(const ProbeText& text, std::int64_t count, RandomStream& random) {
   const auto all = static_cast<std::int64_t>(text.words.size());
-  check(count <= all, "{} different words are asked for, and there are {} to draw from", count, all);
+  check(count <= all,
+        "a document of this probe has {} different words, and there are {} to draw from: ask for fewer pairs or a "
+        "shorter span (--pairs, --span), draw from more words (--words), or take a model with a larger tokenizer "
+        "(tokenizer.vocab_size)",
+        count, all);
   Ids words;
   while (static_cast<std::int64_t>(words.size()) < count) {
     const std::int64_t word = text.words[static_cast<std::size_t>(random.below(all))];
     if (std::ranges::find(words, word) == words.end()) words.push_back(word);
   }
   return words;
+}
+
+void check_length(std::int64_t length) {
+  check(length <= longest_probe, "a document of {} tokens: a probe's has {} at most", length, longest_probe);
 }
 
 std::int64_t place_at(double depth, std::int64_t filler) {
@@ -73,17 +81,24 @@ std::int64_t put_pair(const ProbeText& text, const Ids& words, std::int64_t pair
 
 }  // namespace
 
-ProbeText ProbeText::of(const Tokenizer& tokenizer, std::span<const std::string_view> texts, std::int64_t most_words) {
+ProbeText ProbeText::of(const Tokenizer& tokenizer, std::span<const std::string_view> texts, std::int64_t most_words,
+                        const Run& run) {
   ProbeText probe;
-  for (std::string_view text : texts) append(probe.text, encoded(tokenizer, text));
+  for (std::string_view text : texts) {
+    if (run.cancelled()) throw Cancelled("stopped: the texts were not read to their end");
+    append(probe.text, encoded(tokenizer, text));
+  }
   check(!probe.text.empty(), "a probe needs text to hide its words in: there is not one token");
   for (std::int32_t id = 0; id < tokenizer.limit(); ++id)
     if (is_word(tokenizer, id)) probe.words.push_back(id);
   if (most_words > 0 && most_words < static_cast<std::int64_t>(probe.words.size()))
     probe.words.resize(static_cast<std::size_t>(most_words));
   check(probe.words.size() >= fewest_words,
-        "a probe draws from tokens that are whole lower-case words: there are {}, and {} are needed",
-        probe.words.size(), fewest_words);
+        "a probe draws from tokens that are whole lower-case words, {} at least, and {} {} of them: {}", fewest_words,
+        most_words > 0 ? "it was given" : "the tokenizer has", probe.words.size(),
+        most_words > 0 && probe.words.size() == static_cast<std::size_t>(most_words)
+            ? "let it draw from more (--words)"
+            : "train the model with a larger tokenizer (tokenizer.vocab_size)");
   probe.before_pair = encoded(tokenizer, "\nRemember:");
   probe.after_pair = encoded(tokenizer, ".");
   return probe;
@@ -91,9 +106,13 @@ ProbeText ProbeText::of(const Tokenizer& tokenizer, std::span<const std::string_
 
 Asked needle_document(const ProbeText& text, const NeedleSizes& sizes, RandomStream& random) {
   check(sizes.pairs >= 1, "a needle probe of {} pairs: give 1 or more", sizes.pairs);
+  check_length(sizes.length);
   const std::int64_t filler = sizes.length - (sizes.pairs + 1) * pair_length(text);
-  check(filler >= 0, "{} needles and a question of {} tokens do not fit a document of {}", sizes.pairs,
-        pair_length(text), sizes.length);
+  check(
+      filler >= 0,
+      "pairs and the question, {} tokens each, need {} in all, and a document has {}: take longer ones (--lengths), or "
+      "fewer --pairs",
+      pair_length(text), (sizes.pairs + 1) * pair_length(text), sizes.length);
   const Ids words = different_words(text, 2 * sizes.pairs, random);  // key, value, key, value ...
   std::vector<std::pair<std::int64_t, std::int64_t>> needles;        // place in the filler, pair
   for (std::int64_t pair = 0; pair < sizes.pairs; ++pair)
@@ -114,8 +133,12 @@ Asked needle_document(const ProbeText& text, const NeedleSizes& sizes, RandomStr
 
 Asked copy_document(const ProbeText& text, const CopySizes& sizes, RandomStream& random) {
   check(sizes.span >= 2, "a copy probe repeats {} words: give 2 or more", sizes.span);
+  check_length(sizes.length);
   const std::int64_t filler = sizes.length - 2 * sizes.span;
-  check(filler >= 0, "{} words do not fit a document of {} tokens twice", sizes.span, sizes.length);
+  check(filler >= 0,
+        "a span of {} words does not fit a document of {} tokens twice: take longer ones (--lengths), or a shorter "
+        "--span",
+        sizes.span, sizes.length);
   const Ids words = different_words(text, sizes.span, random), around = stretch(text, filler, random);
   const std::int64_t place = place_at(sizes.depth, filler);
   Asked document;
@@ -129,6 +152,7 @@ Asked copy_document(const ProbeText& text, const CopySizes& sizes, RandomStream&
 }
 
 Asked repeated_words(const ProbeText& text, std::int64_t length, std::int64_t most, RandomStream& random) {
+  check_length(length);
   check(most >= 3 && length > 3, "words to be repeated: {} of them in {} tokens, give 3 and more", most, length);
   const std::int64_t span = 3 + random.below(std::min(most, length - 1) - 2);
   const Ids words = different_words(text, span, random);
@@ -141,6 +165,7 @@ Asked repeated_words(const ProbeText& text, std::int64_t length, std::int64_t mo
 }
 
 Asked repeated_pairs(const ProbeText& text, std::int64_t length, std::int64_t most, RandomStream& random) {
+  check_length(length);
   const std::int64_t fit = length / pair_length(text) - 1;
   check(most >= 1 && fit >= 1, "pairs to be asked for: {} of {} tokens and their questions in {} tokens", most,
         pair_length(text), length);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attune/base/random.h"
+#include "attune/base/run.h"
 #include "attune/explain/ask.h"
 #include "attune/text/tokenizer.h"
 
@@ -19,8 +20,12 @@ struct ProbeText {
 
   /// `most_words`: no more than the first so many, which a trained tokenizer has as its most frequent ones; 0: all.
   /// Throws Error where the text has no token, or there are fewer than 16 words.
-  static ProbeText of(const Tokenizer& tokenizer, std::span<const std::string_view> texts, std::int64_t most_words = 0);
+  static ProbeText of(const Tokenizer& tokenizer, std::span<const std::string_view> texts, std::int64_t most_words = 0,
+                      const Run& run = {});
 };
+
+/// Tokens of a document or sequence of a probe, at most: a forward of a longer one fits no machine that this is for.
+inline constexpr std::int64_t longest_probe = 1048576;
 
 struct NeedleSizes {
   std::int64_t length = 512;  // tokens of the whole document

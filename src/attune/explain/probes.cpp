@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t first_part = 64;  // places; each further part ends at twice the end of the one before
 constexpr double masked_share = 0.15;
+constexpr std::int64_t most_documents = 100000;  // of one length and depth
 
 bool masks(const Probed& probed) { return probed.model.facts().head == HeadKind::masked_lm; }
 
@@ -24,6 +25,11 @@ std::string refusal(const Probed& probed, std::int64_t length) {
   const auto longest = probed.model.facts().longest;
   if (!longest || length <= *longest) return "";
   return fmt::format("the model takes {} tokens", *longest);
+}
+
+void check_lengths(const std::vector<std::int64_t>& lengths) {
+  for (std::int64_t length : lengths)
+    check(length <= longest_probe, "a length of {} tokens: a probe's is {} at most", length, longest_probe);
 }
 
 std::int64_t part_of(std::int64_t place) { return std::bit_width(static_cast<std::uint64_t>(place / first_part)); }
@@ -89,8 +95,24 @@ ProbeCell cell_of(const Probed& probed, std::vector<Asked> documents, ProbeCell 
   return cell;
 }
 
+/// Tells the progress of one part of a probe as that of all `parts`, which have as many sequences.
+Run part_of_run(const Run& run, std::size_t part, std::size_t parts, std::string detail) {
+  Run inside = run;
+  if (run.progress)
+    inside.progress = [&run, part, parts, detail = std::move(detail)](Progress now) {
+      now.done += now.total * static_cast<std::int64_t>(part);
+      now.total *= static_cast<std::int64_t>(parts);
+      now.detail = detail;
+      run.report(now);
+    };
+  return inside;
+}
+
 std::vector<ProbeCell> cells(const Probed& probed, const ProbeGrid& grid, const MakeDocument& make, const Run& run) {
-  check(grid.documents >= 1, "a probe of {} documents: give 1 or more", grid.documents);
+  check(grid.documents >= 1 && grid.documents <= most_documents, "a probe of {} documents: give 1 to {}",
+        grid.documents, most_documents);
+  check_lengths(grid.lengths);
+  const std::size_t parts = grid.lengths.size() * grid.depths.size();
   std::vector<ProbeCell> all;
   for (std::int64_t length : grid.lengths)
     for (double depth : grid.depths) {
@@ -98,6 +120,7 @@ std::vector<ProbeCell> cells(const Probed& probed, const ProbeGrid& grid, const 
       if (cell.skipped.empty()) {
         std::vector<Asked> documents;
         for (std::int64_t i = 0; i < grid.documents; ++i) {
+          if (run.cancelled()) throw Cancelled("stopped during a probe: no result was written");
           // By length and number: the same words and text at every depth.
           RandomStream random(RandomKey{.seed = grid.seed}
                                   .at("probe")
@@ -105,7 +128,8 @@ std::vector<ProbeCell> cells(const Probed& probed, const ProbeGrid& grid, const 
                                   .at(static_cast<std::uint64_t>(i)));
           documents.push_back(make(length, depth, random));
         }
-        cell = cell_of(probed, std::move(documents), cell, run);
+        cell = cell_of(probed, std::move(documents), cell,
+                       part_of_run(run, all.size(), parts, fmt::format("{} tokens, depth {}", length, depth)));
       }
       all.push_back(cell);
     }
@@ -120,9 +144,11 @@ std::vector<LengthPerplexity> probe_perplexity(const Probed& probed, const std::
                                                const std::vector<std::int64_t>& lengths, const Run& run) {
   check(!lengths.empty(), "perplexity: no length was given");
   for (std::int64_t length : lengths) check(length >= 2, "perplexity: a length of {} has nothing to predict", length);
+  check_lengths(lengths);
   const std::int64_t longest = *std::ranges::max_element(lengths);
   const auto whole = static_cast<std::int64_t>(text.size()) / longest * longest;
-  check(whole > 0, "perplexity at {} tokens: the text has {} in all", longest, text.size());
+  check(whole > 0, "perplexity at {} tokens: the text has {} in all, so give shorter --lengths or more text", longest,
+        text.size());
   std::vector<LengthPerplexity> all;
   for (std::int64_t length : lengths) {
     if (std::string why = refusal(probed, length); !why.empty()) {
@@ -130,7 +156,8 @@ std::vector<LengthPerplexity> probe_perplexity(const Probed& probed, const std::
       continue;
     }
     const auto sequences = sequences_of(probed, std::span(text).first(static_cast<std::size_t>(whole)), length);
-    all.push_back(measured(sequences, ask(probed.model, sequences, probed.asking, run), length, longest));
+    const Run inside = part_of_run(run, 0, 1, fmt::format("of {} tokens", length));
+    all.push_back(measured(sequences, ask(probed.model, sequences, probed.asking, inside), length, longest));
   }
   return all;
 }

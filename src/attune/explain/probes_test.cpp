@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -249,6 +251,38 @@ TEST(ProbeCopy, AModelThatLearnedNothingIsAtChance) {
   const auto cells = probe_copy({*causal}, made_up_text(), {.lengths = {60}, .depths = {0.5}, .documents = 20}, 12);
   EXPECT_LT(cells[0].accuracy.value, 0.2);
   EXPECT_GT(cells[0].loss, 2);
+}
+
+TEST(Probes, StopInTheMidstOfOneLongSequence) {
+  const auto causal = model("AttuneForCausalLM");
+  Asked asked{counting(4096), {4000}};
+  std::atomic<bool> cancel{false};
+  // The flag is set after the last look before the forward: within it, it is seen.
+  const Run run{.progress = [&](const Progress&) { cancel = true; }, .cancel = &cancel};
+  EXPECT_THROW(ask(*causal, {asked}, {}, run), Cancelled);
+}
+
+TEST(Probes, SayHowFarTheyAreOfAllTheirParts) {
+  const auto causal = model("AttuneForCausalLM");
+  std::vector<std::int64_t> done;
+  const Run run{.progress =
+                    [&](const Progress& now) {
+                      EXPECT_EQ(now.total, 12);
+                      done.push_back(now.done);
+                    },
+                .cancel = nullptr};
+  probe_copy({*causal}, made_up_text(), {.lengths = {32, 40}, .depths = {0, 1}, .documents = 3}, 4, run);
+  EXPECT_TRUE(std::ranges::is_sorted(done));
+  EXPECT_EQ(done.back(), 12);
+}
+
+TEST(Probes, LengthsThatNoMachineHoldsAreRefused) {
+  const auto causal = model("AttuneForCausalLM");
+  const std::int64_t length = longest_probe + 1;
+  EXPECT_THROW(probe_copy({*causal}, made_up_text(), {.lengths = {length}, .depths = {0}}, 4), Error);
+  EXPECT_THROW(probe_perplexity({*causal}, counting(10), {length}), Error);
+  RandomStream random(RandomKey{.seed = 1});
+  EXPECT_THROW(repeated_words(made_up_text(), length, 4, random), Error);
 }
 
 }  // namespace

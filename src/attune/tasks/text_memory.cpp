@@ -5,6 +5,7 @@
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
+#include "attune/base/stop.h"
 #include "attune/checkpoint/checkpoint.h"
 #include "attune/models/objective.h"
 
@@ -38,17 +39,20 @@ std::string origin_of(const Bundle& bundle) {
 }
 
 std::vector<Ids> ids_of(const Bundle& bundle, std::span<const NamedText> texts) {
-  const auto longest = bundle.model->facts().longest;
   std::vector<Ids> all;
   for (const NamedText& text : texts) {
     const Encoding encoding = bundle.text().encode(text.text);
     all.emplace_back(encoding.ids.begin(), encoding.ids.end());
-    const auto tokens = static_cast<std::int64_t>(all.back().size());
-    check(tokens > 0, "the text {} is empty", text.name);
-    check(!longest || tokens <= *longest, "the text {} has {} tokens and the model takes {}: divide it", text.name,
-          tokens, longest.value_or(0));
   }
   return all;
+}
+
+/// Why the model cannot read a text; empty where it can.
+std::string unreadable(const Bundle& bundle, const Ids& ids) {
+  const auto longest = bundle.model->facts().longest;
+  if (ids.empty()) return "it is empty";
+  if (!longest || static_cast<std::int64_t>(ids.size()) <= *longest) return "";
+  return fmt::format("it has {} tokens and the model takes {}: divide it", ids.size(), *longest);
 }
 
 /// Calls work(first, last) for runs of texts that are read together.
@@ -65,6 +69,7 @@ void for_each_batch(const std::vector<Ids>& ids, const Run& run, const Work& wor
                 .total = static_cast<std::int64_t>(ids.size()),
                 .unit = "texts",
                 .detail = ""});
+    const StopWithin stop(run);
     work(first, last);
     first = last;
   }
@@ -90,6 +95,9 @@ void TextMemory::add(std::span<const NamedText> texts, const Run& run) {
   std::set<std::string_view> seen;
   for (const NamedText& text : texts) check(seen.insert(text.name).second, "two texts have the name {}", text.name);
   const std::vector<Ids> ids = ids_of(bundle_, texts);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (const std::string why = unreadable(bundle_, ids[i]); !why.empty())
+      fail("the text {} cannot be remembered: {}", texts[i].name, why);
   NoGradient none;
   KeyMemory fresh(memory_.sizes(), {.exact_up_to = std::int64_t{1} << 60});  // nothing is searched for in it
   for_each_batch(ids, run, [&](std::size_t first, std::size_t last) {
@@ -115,12 +123,20 @@ void TextMemory::add(std::span<const NamedText> texts, const Run& run) {
 }
 
 std::vector<MemoryScore> TextMemory::score(std::span<const NamedText> texts, const Run& run) const {
-  const std::vector<Ids> ids = ids_of(bundle_, texts);
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    check(ids[i].size() >= 2, "the text {} is one token long: there is none to foresee", texts[i].name);
+  std::vector<Ids> ids;
+  std::vector<MemoryScore> scores(texts.size());
+  std::vector<std::size_t> scored;  // texts whose ids are in `ids`
+  std::vector<Ids> given = ids_of(bundle_, texts);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    scores[i].tokens = static_cast<std::int64_t>(given[i].size());
+    scores[i].left_out = unreadable(bundle_, given[i]);
+    if (given[i].size() == 1) scores[i].left_out = "it is one token long: there is none to foresee";
+    if (scores[i].left_out.empty()) ids.push_back(std::move(given[i])), scored.push_back(i);
+  }
+  check(texts.empty() || !ids.empty(), "no text can be scored: {}, the first: {}; give texts of 2 tokens and more",
+        texts.empty() ? "" : texts[0].name, texts.empty() ? "" : scores[0].left_out);
   NoGradient none;
   const Model& model = *bundle_.model;
-  std::vector<MemoryScore> scores(ids.size());
   for_each_batch(ids, run, [&](std::size_t first, std::size_t last) {
     std::vector<Example> examples;
     std::vector<std::int64_t> numbers;
@@ -140,8 +156,8 @@ std::vector<MemoryScore> TextMemory::score(std::span<const NamedText> texts, con
         one.rows = {batch.rows.begin() + row, batch.rows.begin() + row + labelled};
         one.labels = batch.labels.rows(row, row + labelled);
         one.labelled = labelled;
-        scores[i].tokens = static_cast<std::int64_t>(ids[i].size());
-        (memory ? scores[i].loss : scores[i].loss_without) = loss_of_states(model, states, one).item();
+        MemoryScore& score = scores[scored[i]];
+        (memory ? score.loss : score.loss_without) = loss_of_states(model, states, one).item();
         row += labelled;
       }
     }

@@ -18,6 +18,7 @@ struct NamedText {
 
 /// How well a language model foresees a text: mean -log p of its tokens but the first.
 struct MemoryScore {
+  std::string left_out = {};  // why it was not scored; then there is no loss
   std::int64_t tokens = 0;
   double loss = 0, loss_without = 0;  // with the memory, and without
 };
@@ -37,7 +38,8 @@ class TextMemory {
   /// Reads texts and keeps their keys and values. One whose name is there takes its place. Throws Error, having changed
   /// nothing, where one is empty or longer than the model takes, or two have one name.
   void add(std::span<const NamedText> texts, const Run& run);
-  /// With the memory and without, the same bits whatever other texts are asked for.
+  /// With the memory and without, the same bits whatever other texts are asked for. A text of fewer than two tokens, or
+  /// of more than the model takes, is left out. Throws Error where none is left.
   std::vector<MemoryScore> score(std::span<const NamedText> texts, const Run& run) const;
 
   const KeyMemory& keys() const { return memory_; }

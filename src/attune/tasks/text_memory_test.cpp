@@ -79,6 +79,21 @@ TEST_F(TextMemoryTest, ChangesWhatIsForeseenAndNothingOnceItIsEmpty) {
     EXPECT_EQ(one.loss, one.loss_without);
 }
 
+TEST_F(TextMemoryTest, ATextThatCannotBeScoredIsLeftOutWithTheReasonAndTheOthersAreScored) {
+  const Bundle bundle = knn();
+  TextMemory memory(bundle);
+  memory.add(notes, {});
+  const std::string endless(600, 'x');
+  const auto scores =
+      memory.score(std::vector<NamedText>{{"short", "o"}, asked[0], {"empty", ""}, {"long", endless}, asked[1]}, {});
+  ASSERT_EQ(scores.size(), 5u);
+  EXPECT_NE(scores[0].left_out.find("one token"), std::string::npos);
+  EXPECT_NE(scores[2].left_out.find("empty"), std::string::npos);
+  EXPECT_NE(scores[3].left_out.find("90"), std::string::npos);
+  EXPECT_EQ(losses({scores[1], scores[4]}), losses(memory.score(asked, {})));
+  EXPECT_THROW(memory.score(std::vector<NamedText>{{"short", "o"}}, {}), Error);
+}
+
 TEST_F(TextMemoryTest, TextOfAKnownNameTakesItsPlaceAsIfTheOldOneHadNeverBeen) {
   const Bundle bundle = knn();
   TextMemory edited(bundle), fresh(bundle);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attune/base/error.h"
+#include "attune/base/log.h"
 #include "attune/cli/commands/commands.h"
 #include "attune/cli/input_output.h"
 #include "attune/report/numbers.h"
@@ -81,11 +82,15 @@ int run_score(const MemoryArguments& a, const Session& session) {
   report::Table table{.columns = {{"id", report::Align::left}, {"tokens"}, {"loss"}, {"without memory"}}, .rows = {}};
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const MemoryScore& one = scores[i];
-    if (a.output.json)
+    const std::string id = report::on_one_line(documents.items[i].id);
+    if (!one.left_out.empty()) {
+      log_warning("the text " + id + " was left out: " + one.left_out);
+      if (a.output.json) out.record(documents.items[i], {{"tokens", one.tokens}, {"skipped", one.left_out}});
+    } else if (a.output.json)
       out.record(documents.items[i], {{"tokens", one.tokens}, {"loss", one.loss}, {"loss_without", one.loss_without}});
     else
-      table.rows.push_back({report::on_one_line(documents.items[i].id), std::to_string(one.tokens),
-                            fmt::format("{:.4f}", one.loss), fmt::format("{:.4f}", one.loss_without)});
+      table.rows.push_back(
+          {id, std::to_string(one.tokens), fmt::format("{:.4f}", one.loss), fmt::format("{:.4f}", one.loss_without)});
   }
   if (!a.output.json) {
     std::string text = table.text();

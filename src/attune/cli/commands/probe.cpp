@@ -36,9 +36,9 @@ std::vector<std::string> texts_of(const ProbeArguments& a) {
   return texts;
 }
 
-explain::ProbeText probe_text(const ProbeArguments& a, const Tokenizer& tokenizer) {
+explain::ProbeText probe_text(const ProbeArguments& a, const Tokenizer& tokenizer, const Run& run) {
   const std::vector<std::string> texts = texts_of(a);
-  return explain::ProbeText::of(tokenizer, std::vector<std::string_view>(texts.begin(), texts.end()), a.words);
+  return explain::ProbeText::of(tokenizer, std::vector<std::string_view>(texts.begin(), texts.end()), a.words, run);
 }
 
 explain::Probed probed(const Bundle& bundle) {
@@ -50,10 +50,11 @@ explain::Probed probed(const Bundle& bundle) {
 }
 
 /// One stream of tokens, the end token behind each document where the model has one, as in training.
-std::vector<std::int64_t> stream_of(const ProbeArguments& a, const Bundle& bundle) {
+std::vector<std::int64_t> stream_of(const ProbeArguments& a, const Bundle& bundle, const Run& run) {
   const std::vector<std::int64_t>& ends = bundle.model->facts().eos_token_ids;
   std::vector<std::int64_t> stream;
   for (const std::string& text : texts_of(a)) {
+    if (run.cancelled()) throw Cancelled("stopped: the texts were not read to their end");
     const Encoding encoding = bundle.text().encode(text, {.add_special_tokens = false});
     stream.insert(stream.end(), encoding.ids.begin(), encoding.ids.end());
     if (!ends.empty()) stream.push_back(ends.front());
@@ -69,8 +70,8 @@ int run_perplexity(const ProbeArguments& a, const Session& session) {
   const bool masked = bundle.model->facts().head == HeadKind::masked_lm;
   explain::Probed asked = probed(bundle);
   if (a.cache) asked.asking.cache = cache_format(*a.cache);
-  const auto results =
-      explain::probe_perplexity(asked, stream_of(a, bundle), read_lengths("--lengths", a.lengths), session.run);
+  const auto results = explain::probe_perplexity(asked, stream_of(a, bundle, session.run),
+                                                 read_lengths("--lengths", a.lengths), session.run);
   if (!a.json) fmt::print("{:>8} {:>9} {:>11} {:>20}  by position\n", "length", "tokens", "perplexity", "95 %");
   for (const auto& r : results) {
     Json line = {{"probe", "perplexity"}, {"masked", masked}, {"length", r.length}};
@@ -100,7 +101,7 @@ int run_perplexity(const ProbeArguments& a, const Session& session) {
 
 int run_grid(const ProbeArguments& a, const Session& session) {
   const Bundle bundle = load_bundle(a.model);
-  const explain::ProbeText text = probe_text(a, bundle.text());
+  const explain::ProbeText text = probe_text(a, bundle.text(), session.run);
   const auto cells = a.needle ? probe_needle(probed(bundle), text, a.grid(session.seed), a.pairs, session.run)
                               : probe_copy(probed(bundle), text, a.grid(session.seed), a.span, session.run);
   if (!a.json)
@@ -127,9 +128,10 @@ int run_grid(const ProbeArguments& a, const Session& session) {
 
 int run_write(const ProbeArguments& a, const Session& session) {
   const Tokenizer tokenizer = Tokenizer::open(a.model);
-  const explain::ProbeText text = probe_text(a, tokenizer);
+  const explain::ProbeText text = probe_text(a, tokenizer, session.run);
   Output output({a.output, true});
   for (std::int64_t i = 0; i < a.documents; ++i) {
+    if (session.run.cancelled()) throw Cancelled("stopped: not all texts were written");
     RandomStream random(RandomKey{.seed = session.seed}.at("probe for training").at(static_cast<std::uint64_t>(i)));
     const bool pairs = i % 2 == 0;
     const explain::Asked document =

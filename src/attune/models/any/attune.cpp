@@ -46,8 +46,8 @@ struct AttuneConfig {
     a.intermediate_size = c.integer_or("intermediate_size", a.hidden_size * (a.gated ? 8 : 12) / 3, width);
     a.activation = read_activation(c, "hidden_act", a.gated ? "silu" : "gelu");
     a.rms = c.choice_or("norm", "rms", {"rms", "layer"}) == "rms";
-    a.epsilon = c.number_or("norm_eps", 1e-6, {.at_least = 0});
-    a.deviation = c.number_or("initializer_range", 0.02, {.at_least = 0});
+    a.epsilon = c.number_or("norm_eps", 1e-6, {.at_least = 0, .at_most = 1});
+    a.deviation = c.number_or("initializer_range", 0.02, {.at_least = 0, .at_most = 100});
     a.dropout = c.number_or("dropout", 0, {0, 1});
     a.longest = c.integer_or("max_position_embeddings", 0, {.at_least = 1, .at_most = 1 << 30});
     a.tied = c.flag_or("tie_word_embeddings", true);
@@ -58,13 +58,18 @@ struct AttuneConfig {
     return a;
   }
 
+  /// A family with positions of its own has no other.
   PositionUse position_use(bool causal) const {
+    const FamilyEntry& entry = named_family(*family, causal);
+    if (entry.own_positions && positions->string_or("method", "none") != "none")
+      positions->reject("method", entry.name + " attention has relative positions of its own, which come in place of " +
+                                      "any other: leave `positions` out, or take none");
     return {.causal = causal,
             .sizes = attention,
             .hidden_size = hidden_size,
             .longest = longest,
             .deviation = deviation,
-            .otherwise = "rotary"};
+            .otherwise = entry.own_positions ? "none" : "rotary"};
   }
   Norm norm(const Weights& w) const {
     return rms ? Norm::rms(w, hidden_size, epsilon) : Norm::layer(w, hidden_size, epsilon);
@@ -161,7 +166,8 @@ class Attune : public Model {
     return x;
   }
   const std::vector<Block>& decoding_blocks() const override {
-    return facts_.head == HeadKind::causal_lm ? layers_ : Model::decoding_blocks();
+    const bool decodes = facts_.head == HeadKind::causal_lm && !recurrence_;  // segments are read whole
+    return decodes ? layers_ : Model::decoding_blocks();
   }
 
  private:

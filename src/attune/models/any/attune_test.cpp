@@ -216,6 +216,12 @@ TEST(AttuneModel, KnnWindowsTakePositionsThatChangeScoresAndTransformerXlHasItsO
   EXPECT_NE(step_of(*fresh(config))[0], plain);
   config["attention"] = {{"family", "transformer_xl"}};
   EXPECT_NE(error_of(config).find("method"), std::string::npos);
+  config["positions"] = {{"method", "rotary"}};
+  EXPECT_NE(error_of(config).find("of its own"), std::string::npos);
+  config["positions"] = {{"method", "none"}};
+  const auto none = step_of(*fresh(config))[0];
+  config.erase("positions");
+  EXPECT_EQ(step_of(*fresh(config))[0], none);
 }
 
 TEST(AttuneModel, SegmentsOfRecurrentMemoryCountTheirPositionsFromTheirBeginning) {

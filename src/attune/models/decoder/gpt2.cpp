@@ -33,8 +33,8 @@ struct Gpt2Config {
     g.residual_dropout = c.number_or("resid_pdrop", 0.1, {0, 1});
     g.embedding_dropout = c.number_or("embd_pdrop", 0.1, {0, 1});
     g.attention_dropout = c.number_or("attn_pdrop", 0.1, {0, 1});
-    g.epsilon = c.number_or("layer_norm_epsilon", 1e-5, {.at_least = 0});
-    g.deviation = c.number_or("initializer_range", 0.02, {.at_least = 0});
+    g.epsilon = c.number_or("layer_norm_epsilon", 1e-5, {.at_least = 0, .at_most = 1});
+    g.deviation = c.number_or("initializer_range", 0.02, {.at_least = 0, .at_most = 100});
     g.scaled = c.flag_or("scale_attn_weights", true);
     g.scaled_by_layer = c.flag_or("scale_attn_by_inverse_layer_idx", false);
     g.tied = c.flag_or("tie_word_embeddings", true);

@@ -35,8 +35,8 @@ struct LlamaConfig {
     l.attention.head_dim = c.integer_or("head_dim", l.hidden_size / l.attention.heads, {.at_least = 1});
     l.activation = read_activation(c, "hidden_act", "silu");
     l.rope = read_rope(c, l.attention.head_dim);
-    l.epsilon = c.number_or("rms_norm_eps", 1e-6, {.at_least = 0});
-    l.deviation = c.number_or("initializer_range", 0.02, {.at_least = 0});
+    l.epsilon = c.number_or("rms_norm_eps", 1e-6, {.at_least = 0, .at_most = 1});
+    l.deviation = c.number_or("initializer_range", 0.02, {.at_least = 0, .at_most = 100});
     l.attention_dropout = c.number_or("attention_dropout", 0, {0, 1});
     l.tied = c.flag_or("tie_word_embeddings", false);
     l.attention_bias = c.flag_or("attention_bias", false);

@@ -36,8 +36,8 @@ struct BertConfig {
     b.hidden_dropout = c.number_or("hidden_dropout_prob", 0.1, {0, 1});
     b.attention_dropout = c.number_or("attention_probs_dropout_prob", 0.1, {0, 1});
     b.classifier_dropout = c.number_or("classifier_dropout", b.hidden_dropout, {0, 1});
-    b.deviation = c.number_or("initializer_range", 0.02, {.at_least = 0});
-    b.epsilon = c.number_or("layer_norm_eps", 1e-12, {.at_least = 0});
+    b.deviation = c.number_or("initializer_range", 0.02, {.at_least = 0, .at_most = 100});
+    b.epsilon = c.number_or("layer_norm_eps", 1e-12, {.at_least = 0, .at_most = 1});
     b.tied = c.flag_or("tie_word_embeddings", true);
     b.pooling = c.choice_or("classifier_pooling", "cls", {"cls", "mean", "max"});
     c.choice_or("position_embedding_type", "absolute", {"absolute"});

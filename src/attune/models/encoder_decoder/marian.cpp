@@ -45,7 +45,7 @@ struct MarianConfig {
     m.dropout = c.number_or("dropout", 0.1, {0, 1});
     m.attention_dropout = c.number_or("attention_dropout", 0, {0, 1});
     m.activation_dropout = c.number_or("activation_dropout", 0, {0, 1});
-    m.deviation = c.number_or("init_std", 0.02, {.at_least = 0});
+    m.deviation = c.number_or("init_std", 0.02, {.at_least = 0, .at_most = 100});
     m.scale_embedding = c.flag_or("scale_embedding", false);
     m.pad_token_id = c.integer_or("pad_token_id", 58100, {.at_least = 0});
     m.decoder_start_token_id = c.integer_or("decoder_start_token_id", 58100, {.at_least = 0});

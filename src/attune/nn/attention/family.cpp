@@ -30,16 +30,19 @@ RegisterFamily::RegisterFamily(FamilyEntry entry) {
 
 const std::vector<FamilyEntry>& attention_families() { return entries(); }
 
-FamilyParts build_family(const ConfigReader& config, const FamilyUse& use, const Weights& w) {
+const FamilyEntry& named_family(const ConfigReader& config, bool causal) {
   const std::string name = config.string_or("family", "full");
   std::string fitting;
   for (const FamilyEntry& entry : entries()) {
-    const bool fits = use.causal ? entry.in_decoder : entry.in_encoder;
-    if (fits && entry.name == name) return entry.build(config, use, w);
+    const bool fits = causal ? entry.in_decoder : entry.in_encoder;
+    if (fits && entry.name == name) return entry;
     if (fits) fitting += (fitting.empty() ? "" : ", ") + entry.name;
   }
-  config.reject("family",
-                (use.causal ? "expected one that can be causal: " : "expected one of an encoder: ") + fitting);
+  config.reject("family", (causal ? "expected one that can be causal: " : "expected one of an encoder: ") + fitting);
+}
+
+FamilyParts build_family(const ConfigReader& config, const FamilyUse& use, const Weights& w) {
+  return named_family(config, use.causal).build(config, use, w);
 }
 
 }  // namespace attune

@@ -57,6 +57,8 @@ struct FamilyEntry {
   std::string paper;       // "Wang et al. 2020, Linformer"
   bool in_decoder = true;  // can be causal
   bool in_encoder = true;
+  bool own_positions = false;  // has a position method of its own: a model gives it none
+  bool writes_text = true;     // a decoder goes on token by token, from a cache or from states
   /// Reads the family's own keys of the config's "attention" object and declares its weights under `w`.
   std::function<FamilyParts(const ConfigReader& config, const FamilyUse& use, const Weights& w)> build;
 };
@@ -68,8 +70,11 @@ struct RegisterFamily {
 /// By name.
 const std::vector<FamilyEntry>& attention_families();
 
-/// Builds the family that `config` names ("full" where it names none). Throws Error, naming those there are, where it
-/// is unknown or cannot be used so.
+/// The family that `config` names ("full" where it names none). Throws Error, naming those there are, where it is
+/// unknown or cannot be used so.
+const FamilyEntry& named_family(const ConfigReader& config, bool causal);
+
+/// Builds the family that `config` names. Throws Error as named_family() does, and for keys out of range.
 FamilyParts build_family(const ConfigReader& config, const FamilyUse& use, const Weights& w);
 
 }  // namespace attune

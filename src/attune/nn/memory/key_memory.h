@@ -74,7 +74,8 @@ class KeyMemory {
   /// Writes one safetensors file, whole or not at all. It holds what is in the memory now and nothing of what was
   /// removed. The memory that open() then makes gives the same answers to the same look-ups, bit for bit.
   void save(const Path& path);
-  /// Throws Error on a file that is not such a memory, whatever is wrong with it.
+  /// Throws Error on a file that is not such a memory, whatever is wrong with it; its content must have the SHA-256
+  /// that save() wrote beside it.
   static KeyMemory open(const Path& path);
 
  private:

@@ -3,6 +3,7 @@
 
 #include "attune/base/error.h"
 #include "attune/checkpoint/safetensors.h"
+#include "attune/nn/memory/content_hash.h"
 #include "attune/nn/memory/key_memory.h"
 
 namespace attune {
@@ -45,6 +46,17 @@ Tensor flat(const std::vector<T>& values) {
   return Tensor::from<T>({static_cast<std::int64_t>(values.size())}, values);
 }
 
+/// What was written is what is read.
+void check_whole(const SafetensorsFile& file) {
+  const auto written = file.metadata().find(content_hash_key);
+  check(written != file.metadata().end(), "its metadata lacks \"{}\", the hash of what it holds", content_hash_key);
+  std::vector<NamedTensor> tensors;
+  for (const TensorInfo& one : file.tensors()) tensors.push_back({one.name, file.tensor(one.name)});
+  check(content_hash(tensors, file.metadata()) == written->second,
+        "its content is not what was written: it has another SHA-256. Take a copy from before it was changed, or add "
+        "the texts to a new memory");
+}
+
 }  // namespace
 
 void KeyMemory::save(const Path& path) {
@@ -65,6 +77,7 @@ void KeyMemory::save(const Path& path) {
     tensors.push_back({graph_name(head, "links"), flat(links.links)});
     metadata[graph_name(head, "entry")] = std::to_string(links.entry);
   }
+  metadata[content_hash_key] = content_hash(tensors, metadata);
   write_safetensors(path, std::move(tensors), metadata);
 }
 
@@ -75,6 +88,7 @@ KeyMemory KeyMemory::open(const Path& path) {
     const auto format = metadata.find("format");
     check(format != metadata.end() && format->second == format_name,
           "it is not a file of keys and values: its metadata does not say \"format\": \"{}\"", format_name);
+    check_whole(file);
     KeyMemoryOptions options{.exact_up_to = number_in(metadata, "exact_up_to", 0),
                              .graph = {.links = number_in(metadata, "links", 2),
                                        .build_breadth = number_in(metadata, "build_breadth", 1),

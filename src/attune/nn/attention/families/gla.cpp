@@ -37,7 +37,7 @@ const RegisterFamily gla({
     .in_encoder = false,
     .build = [](const ConfigReader& config, const FamilyUse& use, const Weights& w) -> FamilyParts {
       const std::int64_t rank = config.integer_or("gate_rank", 16, {.at_least = 1, .at_most = 65536});
-      const double temperature = config.number_or("gate_temperature", 16, {.above = 0});
+      const double temperature = config.number_or("gate_temperature", 16, {.at_least = 1e-3, .at_most = 1e6});
       return {.rule = {.mask = causal()}, .mixer = std::make_shared<GatedLinearAttention>(w, use, rank, temperature)};
     },
 });

@@ -163,6 +163,7 @@ const RegisterFamily knn({
     .name = "knn",
     .paper = "Wu et al. 2022, Memorizing Transformers",
     .in_encoder = false,
+    .writes_text = false,
     .build = [](const ConfigReader& config, const FamilyUse& use, const Weights& w) -> FamilyParts {
       KnnSizes sizes;
       sizes.local = config.integer_or("local", 128, {.at_least = 1, .at_most = 1 << 30});

@@ -119,6 +119,8 @@ INSTANTIATE_TEST_SUITE_P(All, LinearFamily, testing::ValuesIn(every_family), [](
 TEST(LinearFamilies, RetentionAndGatedLinearAttentionAreNoEncoders) {
   for (const char* family : {"retnet", "gla"}) EXPECT_THROW(Mixer(config_of(family), false), Error);
   EXPECT_THROW(Mixer({{"family", "gla"}, {"gate_temperature", 0}}), Error);
+  EXPECT_THROW(Mixer({{"family", "gla"}, {"gate_temperature", 1e-300}}), Error);
+  EXPECT_THROW(Mixer({{"family", "gla"}, {"gate_temperature", 1e300}}), Error);
   EXPECT_THROW(Mixer({{"family", "performer"}, {"features", 0}}), Error);
 }
 

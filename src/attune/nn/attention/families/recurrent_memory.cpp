@@ -9,6 +9,7 @@ namespace {
 const RegisterFamily recurrent_memory({
     .name = "recurrent_memory",
     .paper = "Bulatov et al. 2022, Recurrent memory transformer",
+    .writes_text = false,
     .build = [](const ConfigReader& config, const FamilyUse& use, const Weights& w) -> FamilyParts {
       RecurrentMemorySizes sizes{
           .segment = config.integer_or("segment", 128, {.at_least = 1, .at_most = 1 << 20}),

@@ -97,6 +97,8 @@ const RegisterFamily transformer_xl({
     .name = "transformer_xl",
     .paper = "Dai et al. 2019, Transformer-XL",
     .in_encoder = false,
+    .own_positions = true,
+    .writes_text = false,
     .build = [](const ConfigReader& config, const FamilyUse& use, const Weights& w) -> FamilyParts {
       SegmentSizes sizes;
       sizes.segment = config.integer_or("segment", 128, {.at_least = 1, .at_most = 1 << 20});
