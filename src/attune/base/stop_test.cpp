@@ -15,7 +15,7 @@ TEST(StopWithin, ParallelWorkEndsBetweenItsPiecesOnceItsRunIsCancelled) {
     std::atomic<bool> cancel{false};
     std::atomic<int> pieces{0};
     {
-      const StopWithin stop(Run{.progress = {}, .cancel = &cancel});
+      const StopWithin stop(attune::Run{.progress = {}, .cancel = &cancel});
       EXPECT_THROW(parallel(100000, 1,
                             [&](std::int64_t, std::int64_t) {
                               if (++pieces == 5) cancel = true;

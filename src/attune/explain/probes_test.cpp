@@ -258,19 +258,19 @@ TEST(Probes, StopInTheMidstOfOneLongSequence) {
   Asked asked{counting(4096), {4000}};
   std::atomic<bool> cancel{false};
   // The flag is set after the last look before the forward: within it, it is seen.
-  const Run run{.progress = [&](const Progress&) { cancel = true; }, .cancel = &cancel};
+  const attune::Run run{.progress = [&](const Progress&) { cancel = true; }, .cancel = &cancel};
   EXPECT_THROW(ask(*causal, {asked}, {}, run), Cancelled);
 }
 
 TEST(Probes, SayHowFarTheyAreOfAllTheirParts) {
   const auto causal = model("AttuneForCausalLM");
   std::vector<std::int64_t> done;
-  const Run run{.progress =
-                    [&](const Progress& now) {
-                      EXPECT_EQ(now.total, 12);
-                      done.push_back(now.done);
-                    },
-                .cancel = nullptr};
+  const attune::Run run{.progress =
+                            [&](const Progress& now) {
+                              EXPECT_EQ(now.total, 12);
+                              done.push_back(now.done);
+                            },
+                        .cancel = nullptr};
   probe_copy({*causal}, made_up_text(), {.lengths = {32, 40}, .depths = {0, 1}, .documents = 3}, 4, run);
   EXPECT_TRUE(std::ranges::is_sorted(done));
   EXPECT_EQ(done.back(), 12);

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "attune/base/error.h"
+#include "attune/base/stop.h"
 #include "attune/bundle/bundle.h"
 #include "attune/cli/commands/commands.h"
 #include "attune/data/example_file.h"
@@ -15,7 +16,8 @@ struct ForwardArguments {
   ForwardOptions options;
 };
 
-int run_forward(const ForwardArguments& a) {
+int run_forward(const ForwardArguments& a, const Session& session) {
+  const StopWithin stop(session.run);
   std::vector<std::int64_t> lines;
   std::vector<Example> examples = read_examples(a.input, &lines);
   Bundle bundle = load_bundle(a.model, {.trainable = a.options.gradients, .head = {}, .dropout = {}, .labels = {}});
@@ -43,7 +45,7 @@ Command forward_command() {
             arguments.flag("--attentions", a->options.attentions, "every layer's attention weights");
             arguments.flag("--gradients", a->options.gradients,
                            "of the mean loss over all labelled positions, for every weight");
-            return [a](const Session&) { return run_forward(*a); };
+            return [a](const Session& session) { return run_forward(*a, session); };
           }};
 }
 
