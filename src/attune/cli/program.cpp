@@ -75,7 +75,10 @@ int act(const Action& action, const CommonOptions& common) {
   } catch (const Error& error) {
     log(LogLevel::error, error.what());
   } catch (const std::bad_alloc&) {
-    log(LogLevel::error, "out of memory: use a smaller batch (--set train.batch_tokens=...) or a larger machine");
+    log(LogLevel::error,
+        "out of memory: take less at once (in training a smaller train.batch_tokens, elsewhere shorter texts, lengths "
+        "or "
+        "batches), or a larger machine");
   } catch (const std::filesystem::filesystem_error& error) {
     log(LogLevel::error, error.what());
   }
