@@ -108,7 +108,7 @@ std::string LinePlot::svg() const {
   double label_room = 16;
   for (std::size_t i = 0; i < series.size(); ++i) {
     if (series[i].name.empty() || series[i].weight == LineSeries::Weight::faint) continue;
-    label_room = std::max(label_room, text_width(series[i].name) * 1.06 + 34);
+    label_room = std::max(label_room, text_width(series[i].name) * 1.2 + 34);
     auto last = std::find_if(series[i].points.rbegin(), series[i].points.rend(),
                              [&](const Point& p) { return drawable(p, logarithmic_y); });
     if (last != series[i].points.rend()) labels.push_back({series[i].name, i, *last});

@@ -12,6 +12,7 @@
 #include "attune/base/json.h"
 #include "attune/report/line_plot.h"
 #include "attune/report/numbers.h"
+#include "attune/report/style.h"
 
 namespace attune::workflows {
 
@@ -26,7 +27,8 @@ struct Share {
 struct FamilyRow {
   std::string name, paper;
   bool causal = true;
-  std::string ms = "-", bytes = "-";                                       // exponents
+  std::string ms_growth = "-", bytes_growth = "-";                         // exponents
+  std::map<std::int64_t, double> ms = {};                                  // by length, forward and backward
   std::map<std::int64_t, double> perplexity = {};                          // by length
   Share needle_near = {}, needle_far = {}, copy_near = {}, copy_far = {};  // up to the trained length
 
@@ -64,13 +66,24 @@ std::vector<FamilyRow> rows_of(const Path& costs) {
     if (row == rows.end()) row = rows.insert(rows.end(), FamilyRow{.name = name, .paper = ""});
     row->causal = line.at("causal").get<bool>();
     if (line.contains("paper")) row->paper = line["paper"].get<std::string>();
-    if (!line.contains("fit") || line.at("pass") != "both") return;
-    row->ms = exponent_text(line.at("ms_exponent"));
-    if (line.contains("bytes_exponent")) row->bytes = exponent_text(line["bytes_exponent"]);
+    if (line.at("pass") != "both") return;
+    if (line.contains("ms")) row->ms[line.at("tokens").get<std::int64_t>()] = line["ms"].get<double>();
+    if (!line.contains("fit")) return;
+    row->ms_growth = exponent_text(line.at("ms_exponent"));
+    if (line.contains("bytes_exponent")) row->bytes_growth = exponent_text(line["bytes_exponent"]);
   });
   check(!rows.empty(), "{} holds no costs: make it with attune bench attention --families all --fit --json",
         costs.string());
   return rows;
+}
+
+/// The longest that all families were timed at; none where there is none.
+std::optional<std::int64_t> common_length(const std::vector<FamilyRow>& rows) {
+  std::optional<std::int64_t> longest;
+  for (auto [tokens, ms] : rows.front().ms)
+    if (std::ranges::all_of(rows, [tokens = tokens](const FamilyRow& row) { return row.ms.contains(tokens); }))
+      longest = tokens;
+  return longest;
 }
 
 void add_results(const Path& path, FamilyRow& row) {
@@ -92,13 +105,17 @@ void add_results(const Path& path, FamilyRow& row) {
 }
 
 std::string table_of(const std::vector<FamilyRow>& rows, const std::vector<std::int64_t>& lengths) {
-  std::string table = "| family | paper | time grows as | memory grows as |", rule = "|---|---|---|---|";
+  const auto common = common_length(rows);
+  std::string table = "| family | paper |", rule = "|---|---|";
+  if (common) table += fmt::format(" ms for {} tokens |", report::with_thousands(*common)), rule += "---|";
+  table += " time grows as | memory grows as |", rule += "---|---|";
   for (std::int64_t length : lengths) table += fmt::format(" perplexity at {} |", length), rule += "---|";
   table += " needle just before | needle further back | copy just before | copy further back |\n";
   table += rule + "---|---|---|---|\n";
   for (const FamilyRow& row : rows) {
-    table +=
-        fmt::format("| `{}`{} | {} | {} | {} |", row.name, row.causal ? "" : " (masked)", row.paper, row.ms, row.bytes);
+    table += fmt::format("| `{}`{} | {} |", row.name, row.causal ? "" : " (masked)", row.paper);
+    if (common) table += fmt::format(" {:.0f} |", row.ms.at(*common));
+    table += fmt::format(" {} | {} |", row.ms_growth, row.bytes_growth);
     for (std::int64_t length : lengths) {
       auto found = row.perplexity.find(length);
       const std::string missing = row.probed() ? "none" : "-";  // a length it does not take, or not trained yet
@@ -123,7 +140,7 @@ std::string plot_of(const std::vector<FamilyRow>& rows) {
     for (auto [length, perplexity] : row.perplexity) series.points.push_back({static_cast<double>(length), perplexity});
     plot.series.push_back(std::move(series));
   }
-  return plot.series.empty() ? "" : plot.svg();
+  return plot.series.empty() ? "" : report::standalone_svg(plot.svg());
 }
 
 }  // namespace

@@ -61,6 +61,21 @@ TEST_F(Summary, ALengthThatAModelDoesNotTakeIsNone) {
   EXPECT_LT(table.find("`low`"), table.find("`none`"));  // and those not trained behind them
 }
 
+TEST_F(Summary, AllAreTimedAtTheLongestLengthThatTheyHaveInCommon) {
+  write_file_atomically(directory_ / "costs.jsonl",
+                        R"({"family":"a","causal":true,"pass":"both","paper":"A","tokens":512,"ms":7,"bytes":1}
+{"family":"a","causal":true,"pass":"both","paper":"A","tokens":1024,"ms":28,"bytes":1}
+{"family":"a","causal":true,"pass":"both","paper":"A","tokens":2048,"skipped":"about 90 s"}
+{"family":"b","causal":true,"pass":"forward","paper":"B","tokens":1024,"ms":1,"bytes":1}
+{"family":"b","causal":true,"pass":"both","paper":"B","tokens":1024,"ms":5,"bytes":1}
+{"family":"b","causal":true,"pass":"both","paper":"B","tokens":2048,"ms":10,"bytes":1}
+)");
+  const std::string table = summary().table;
+  EXPECT_NE(table.find("ms for 1,024 tokens"), std::string::npos) << table;
+  EXPECT_NE(table.find("| `a` | A | 28 |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| `b` | B | 5 |"), std::string::npos) << table;
+}
+
 TEST_F(Summary, WithoutResultsThereAreCostsAndNoPlot) {
   EXPECT_NE(summary().table.find("| `full` | A 2017 | 2.00 ± 0.10 |"), std::string::npos);
   EXPECT_EQ(summary().plot, "");
