@@ -21,6 +21,11 @@ struct KeySpan {
   std::int64_t begin = 0, end = 0;
 };
 
+/// Positions [begin, end) of queries.
+struct PositionSpan {
+  std::int64_t begin = 0, end = 0;
+};
+
 /// How much some queries see of some keys.
 enum class Cover { none, some, all };
 
@@ -38,6 +43,10 @@ class MaskPattern {
   virtual Cover cover(const QuerySpan& queries, const KeySpan& keys) const = 0;
   /// None of the queries sees a key outside: where the search for blocks begins and ends.
   virtual KeySpan reach(const QuerySpan& queries) const { return {0, queries.keys}; }
+  /// Which of the queries may see one of the keys: positions [begin, end), none outside.
+  virtual PositionSpan viewers(const QuerySpan& queries, const KeySpan&) const {
+    return {queries.first, queries.first + queries.count};
+  }
   /// Whether no query at `first` or later sees any of the keys, however many keys there will be: a cache need not keep
   /// them. False where the pattern does not know.
   virtual bool hides_for_good(std::int64_t /*sequence*/, std::int64_t /*first*/, const KeySpan& /*keys*/) const {
@@ -69,6 +78,12 @@ class AttentionMask {
     if (!pattern_) return {0, queries.keys};
     const KeySpan keys = pattern_->reach(queries);
     return {std::clamp<std::int64_t>(keys.begin, 0, queries.keys), std::clamp<std::int64_t>(keys.end, 0, queries.keys)};
+  }
+  PositionSpan viewers(const QuerySpan& queries, const KeySpan& keys) const {
+    const std::int64_t first = queries.first, last = queries.first + queries.count;
+    if (!pattern_) return {first, last};
+    const PositionSpan seen = pattern_->viewers(queries, keys);
+    return {std::clamp(seen.begin, first, last), std::clamp(seen.end, first, last)};
   }
   bool hides_for_good(std::int64_t sequence, std::int64_t first, const KeySpan& keys) const {
     return pattern_ && pattern_->hides_for_good(sequence, first, keys);

@@ -46,6 +46,9 @@ struct Window final : MaskPattern {
     if (keys.end <= queries.first - left || keys.begin > last + right) return Cover::none;
     return keys.begin >= last - left && keys.end <= queries.first + right + 1 ? Cover::all : Cover::some;
   }
+  PositionSpan viewers(const QuerySpan&, const KeySpan& keys) const override {
+    return {keys.begin - right, keys.end + left};
+  }
   KeySpan reach(const QuerySpan& queries) const override {
     return {queries.first - left, queries.first + queries.count + right};
   }
@@ -71,6 +74,9 @@ struct Dilated final : MaskPattern {
     return whole == Cover::all && step > 1 ? Cover::some : whole;
   }
   KeySpan reach(const QuerySpan& queries) const override { return around.reach(queries); }
+  PositionSpan viewers(const QuerySpan& queries, const KeySpan& keys) const override {
+    return around.viewers(queries, keys);
+  }
   bool hides_for_good(std::int64_t sequence, std::int64_t first, const KeySpan& keys) const override {
     return around.hides_for_good(sequence, first, keys);
   }
@@ -89,6 +95,9 @@ struct FirstPositions final : MaskPattern {
   Cover cover(const QuerySpan& queries, const KeySpan& keys) const override {
     if (keys.end <= count || sees_all(queries.first + queries.count - 1)) return Cover::all;
     return keys.begin >= count && !sees_all(queries.first) ? Cover::none : Cover::some;
+  }
+  PositionSpan viewers(const QuerySpan& queries, const KeySpan& keys) const override {
+    return {queries.first, keys.begin < count ? queries.first + queries.count : queries_too ? count : queries.first};
   }
   KeySpan reach(const QuerySpan& queries) const override { return {0, sees_all(queries.first) ? queries.keys : count}; }
   bool hides_for_good(std::int64_t, std::int64_t first, const KeySpan& keys) const override {
@@ -212,6 +221,10 @@ struct Both final : MaskPattern {
     const Cover x = a.cover(queries, keys);
     return x == Cover::none ? x : std::min(x, b.cover(queries, keys));
   }
+  PositionSpan viewers(const QuerySpan& queries, const KeySpan& keys) const override {
+    const PositionSpan x = a.viewers(queries, keys), y = b.viewers(queries, keys);
+    return {std::max(x.begin, y.begin), std::min(x.end, y.end)};
+  }
   KeySpan reach(const QuerySpan& queries) const override {
     const KeySpan x = a.reach(queries), y = b.reach(queries);
     return {std::max(x.begin, y.begin), std::min(x.end, y.end)};
@@ -234,6 +247,11 @@ struct Either final : MaskPattern {
   Cover cover(const QuerySpan& queries, const KeySpan& keys) const override {
     const Cover x = a.cover(queries, keys);
     return x == Cover::all ? x : std::max(x, b.cover(queries, keys));
+  }
+  PositionSpan viewers(const QuerySpan& queries, const KeySpan& keys) const override {
+    const PositionSpan x = a.viewers(queries, keys), y = b.viewers(queries, keys);
+    if (x.begin >= x.end) return y;
+    return y.begin >= y.end ? x : PositionSpan{std::min(x.begin, y.begin), std::max(x.end, y.end)};
   }
   KeySpan reach(const QuerySpan& queries) const override {
     const KeySpan x = a.reach(queries), y = b.reach(queries);

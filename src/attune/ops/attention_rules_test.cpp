@@ -200,7 +200,7 @@ TEST(AttentionMasks, HideWhatTheirDefinitionsHide) {
 }
 
 /// What a mask says of blocks and of the reach agrees with what it says of single keys.
-TEST(AttentionMasks, CoverAndReachAgreeWithTheBits) {
+TEST(AttentionMasks, CoverReachAndViewersAgreeWithTheBits) {
   const std::int64_t keys = 190;
   for (const NamedMask& named : masks()) {
     const QuerySpan all = {0, 0, 190, keys};
@@ -212,12 +212,14 @@ TEST(AttentionMasks, CoverAndReachAgreeWithTheBits) {
         const KeySpan reach = mask.reach(queries);
         for (std::int64_t block = 0; block < keys; block += 64) {
           const std::int64_t end = std::min(block + 64, keys);
+          const PositionSpan viewers = mask.viewers(queries, {block, end});
           std::int64_t seen = 0;
           for (std::int64_t i = first; i < first + count; ++i)
             for (std::int64_t j = block; j < end; ++j)
               if (mask.sees(0, i, j, keys)) {
                 ++seen;
                 EXPECT_TRUE(j >= reach.begin && j < reach.end) << named.name;
+                EXPECT_TRUE(i >= viewers.begin && i < viewers.end) << named.name;
               }
           const Cover cover = mask.cover(queries, {block, end});
           EXPECT_TRUE(cover != Cover::none || seen == 0) << named.name << first << " " << count << " " << block;

@@ -231,8 +231,11 @@ static void retrace_chunk(const Retracing& r, const AttentionGradients<float>& g
     const std::int64_t count = std::min(key_block, keys.end - block);
     pack_block(r, block, count);
     load_key_numbers(r, block, count);
+    const QuerySpan all = r.p.span(r.work.sequence, 0, r.work.queries);
+    const PositionSpan viewers = r.p.mask.viewers(all, {block, block + count});
+    const std::int64_t first = (viewers.begin - all.first) / query_block * query_block;
     for (std::int64_t head = 0; head < r.group; ++head)
-      for (std::int64_t i = 0; i < r.work.queries; i += query_block)
+      for (std::int64_t i = first; i < viewers.end - all.first; i += query_block)
         retrace_block(r, g, block, count, head * r.work.queries + i, std::min(query_block, r.work.queries - i));
     store_block(r, g, block, count);
   }
@@ -248,15 +251,17 @@ void clear_queries(const Problem& p, const AttentionWork& work, const HeadRows<f
 void add_part(const Problem& p, const AttentionWork& work, const QueryPart& part, const HeadRows<float>& dq) {
   const Vector scale = hn::Set(floats, static_cast<float>(p.scale));
   const std::int64_t width = padded(p.q.width), blocks = query_blocks(work);
-  for (std::int64_t row = 0; row < work.queries * p.group(); ++row) {
-    const std::int64_t in_group = row / work.queries, i = row % work.queries;
-    if (!part.touched[in_group * blocks + i / query_block]) continue;
-    const float* from = part.sums + row * width;
-    float* to = dq.at(p.query_row(work.sequence, i), work.kv_head * p.group() + in_group);
-    std::int64_t c = 0;
-    for (; c + lanes <= p.q.width; c += lanes)
-      hn::StoreU(hn::MulAdd(scale, hn::Load(floats, from + c), hn::LoadU(floats, to + c)), floats, to + c);
-    for (; c < p.q.width; ++c) to[c] = std::fma(static_cast<float>(p.scale), from[c], to[c]);
+  for (std::int64_t block = 0; block < p.group() * blocks; ++block) {
+    if (!part.touched[block]) continue;
+    const std::int64_t in_group = block / blocks, first = block % blocks * query_block;
+    for (std::int64_t i = first; i < std::min(first + query_block, work.queries); ++i) {
+      const float* from = part.sums + (in_group * work.queries + i) * width;
+      float* to = dq.at(p.query_row(work.sequence, i), work.kv_head * p.group() + in_group);
+      std::int64_t c = 0;
+      for (; c + lanes <= p.q.width; c += lanes)
+        hn::StoreU(hn::MulAdd(scale, hn::Load(floats, from + c), hn::LoadU(floats, to + c)), floats, to + c);
+      for (; c < p.q.width; ++c) to[c] = std::fma(static_cast<float>(p.scale), from[c], to[c]);
+    }
   }
 }
 
