@@ -227,13 +227,11 @@ void attention_families(const FamilyOptions& options, const FamilyReport& report
   for (const FamilyEntry& entry : chosen(options.families))
     for (bool backward : {false, true}) {
       std::vector<FamilyCost> measured;
-      std::string skipped;  // once a length is too long, so are those behind it
       for (std::int64_t tokens : options.lengths) {
         if (run.cancelled()) throw Cancelled("bench attention: stopped");
         FamilyCost cost{entry.name, entry.paper, entry.in_decoder, backward, tokens, num_threads()};
-        if (skipped.empty()) skipped = why_skipped(measured, tokens, options.budget);
-        cost.skipped = skipped;
-        if (skipped.empty()) {
+        cost.skipped = why_skipped(measured, tokens, options.budget);  // longer ones are predicted to take longer
+        if (cost.skipped.empty()) {
           measure(entry, options.repeated, cost);
           measured.push_back(cost);
         }
