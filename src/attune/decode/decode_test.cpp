@@ -19,10 +19,12 @@
 namespace attune {
 namespace {
 
+const Path models = Path(ATTUNE_GOLDEN_DIR) / "models";
+
 class CausalDecoding : public testing::TestWithParam<const char*> {};
 
 TEST_P(CausalDecoding, TokenByTokenGivesTheBitsOfTheWholePrefix) {
-  auto model = open(GetParam());
+  auto model = open(models / GetParam());
   for (const Ids& text : {eight_texts(*model)[3], eight_texts(*model)[6]}) {
     Decoder decoder(*model, {.page_tokens = 16});
     Decoder::Sequence sequence = decoder.begin();
@@ -37,7 +39,7 @@ TEST_P(CausalDecoding, TokenByTokenGivesTheBitsOfTheWholePrefix) {
 }
 
 TEST_P(CausalDecoding, EightTogetherGiveTheBitsOfEachAlone) {
-  auto model = open(GetParam());
+  auto model = open(models / GetParam());
   std::vector<Ids> texts = eight_texts(*model);
   Decoder together(*model);
   std::vector<Decoder::Sequence> sequences;
@@ -111,7 +113,7 @@ TEST(RopeScalingByLength, IsThatOfTheWholeRequestAtEachStep) {
 }
 
 TEST_P(CausalDecoding, TextsDoNotDependOnHowManyAreWrittenTogether) {
-  auto model = open(GetParam());
+  auto model = open(models / GetParam());
   GenerateOptions options{.max_tokens = 30,
                           .longest = model->facts().longest.value_or(0),
                           .stop_ids = {5, 11},
@@ -143,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Models, CausalDecoding,
                                          "gpt2_tied", "gpt2_untied_unscaled"));
 
 TEST(Decoder, EncoderDecoderTokenByTokenGivesTheBitsOfTheWholePrefix) {
-  auto model = open("marian_scaled");
+  auto model = open(models / "marian_scaled");
   std::vector<Ids> sources = {{7, 17, 23, 14, 5}, {9}, {12, 3, 4, 8, 30, 31, 6, 2}};
   Decoder decoder(*model, {.page_tokens = 4});
   std::vector<Decoder::Sequence> sequences = decoder.begin(sources);
@@ -158,7 +160,7 @@ TEST(Decoder, EncoderDecoderTokenByTokenGivesTheBitsOfTheWholePrefix) {
 }
 
 TEST(Generate, StopsWhereItsReaderSaysSo) {
-  auto model = open("llama_tied_biased");
+  auto model = open(models / "llama_tied_biased");
   std::map<std::int64_t, Ids> told;
   GenerateOptions options{.max_tokens = 20, .stop_ids = {}, .sampling = {}};
   std::vector<Generated> written = generate(*model, {{4, 5}, {6}}, options, {}, [&](std::int64_t s, std::int64_t id) {
@@ -174,14 +176,14 @@ TEST(Generate, StopsWhereItsReaderSaysSo) {
 }
 
 TEST(Generate, LongestCountsThePrompt) {
-  auto model = open("llama_tied_biased");
+  auto model = open(models / "llama_tied_biased");
   GenerateOptions options{.max_tokens = 20, .longest = 8, .stop_ids = {}, .sampling = {}};
   EXPECT_EQ(generate(*model, {{4, 5, 6}}, options, {})[0].ids.size(), 5u);
   EXPECT_THROW(generate(*model, {Ids(8, 4)}, options, {}), Error);
   EXPECT_THROW(generate(*model, {Ids{}}, options, {}), Error);
   EXPECT_THROW(generate(*model, {{41}}, options, {}), Error);
-  EXPECT_THROW(generate(*open("marian_scaled"), {{4}}, options, {}), Error);
-  EXPECT_THROW(generate(*open("bert_masked_lm"), {{4}}, options, {}), Error);
+  EXPECT_THROW(generate(*open(models / "marian_scaled"), {{4}}, options, {}), Error);
+  EXPECT_THROW(generate(*open(models / "bert_masked_lm"), {{4}}, options, {}), Error);
 }
 
 TEST(Sampling, DrawsAsOftenAsTheProbabilitiesSay) {
@@ -263,7 +265,7 @@ TEST(BeamSearch, AsManyBeamsAsTextsFindTheBestOfAll) {
 
 TEST(BeamSearch, ResultsDoNotDependOnTheCompany) {
   for (const char* name : {"marian_scaled", "marian_unscaled", "llama_tied_biased"}) {
-    auto model = open(name);
+    auto model = open(models / name);
     std::vector<Ids> sources = {{7, 17, 23, 14, 5}, {9}, {12, 3, 4, 8, 30, 31, 6, 2}, {5, 5, 5}};
     BeamOptions options{.beams = 4, .max_tokens = 20, .stop_ids = {2, 7}, .forced_stop_id = {}, .forbidden_ids = {0}};
     std::vector<BeamResult> together = beam_search(*model, sources, options, {});
@@ -281,7 +283,7 @@ TEST(BeamSearch, ResultsDoNotDependOnTheCompany) {
 }
 
 TEST(BeamSearch, SaysWhatIsWrong) {
-  auto model = open("marian_scaled");
+  auto model = open(models / "marian_scaled");
   EXPECT_THROW(beam_search(*model, {Ids{}}, {}, {}), Error);
   EXPECT_THROW(beam_search(*model, {{4}}, {.beams = 0}, {}), Error);
   EXPECT_THROW(beam_search(*model, {{39}}, {}, {}), Error);
@@ -296,7 +298,7 @@ TEST(BeamSearch, SaysWhatIsWrong) {
 }
 
 TEST(BeamSearch, StopsAmongEndlessTextsOfManyBeams) {
-  auto model = open("marian_scaled");
+  auto model = open(models / "marian_scaled");
   std::atomic<bool> cancel = false;
   std::int64_t steps = 0;
   attune::Run run{.progress = [&](const Progress&) { cancel = ++steps == 3; }, .cancel = &cancel};
@@ -306,7 +308,7 @@ TEST(BeamSearch, StopsAmongEndlessTextsOfManyBeams) {
 }
 
 TEST(Generate, StopsInAnEndlessText) {
-  auto model = open("llama_tied_biased");
+  auto model = open(models / "llama_tied_biased");
   std::atomic<bool> cancel = false;
   std::int64_t tokens = 0;
   GenerateOptions options{.max_tokens = std::int64_t{1} << 60, .stop_ids = {}, .sampling = {.temperature = 1}};
@@ -317,7 +319,7 @@ TEST(Generate, StopsInAnEndlessText) {
 }
 
 TEST(Alignment, EachWrittenTokenHasOneOfTheSource) {
-  auto model = open("marian_scaled");
+  auto model = open(models / "marian_scaled");
   std::vector<Ids> sources = {{7, 17, 23, 14, 5}, {9}}, written = {{4, 5, 6, 2}, {8, 2}};
   std::vector<Ids> together = align(*model, sources, written);
   ASSERT_EQ(together.size(), 2u);

@@ -11,6 +11,8 @@
 namespace attune {
 namespace {
 
+const Path models = Path(ATTUNE_GOLDEN_DIR) / "models";
+
 class DecoderCaches : public testing::TestWithParam<const char*> {};
 
 /// Texts that begin alike: two groups, one inside the other, and one text apart. Their beginnings are a page and a bit.
@@ -32,7 +34,7 @@ std::vector<Ids> alike_texts(const Model& model, std::int64_t page) {
 }
 
 TEST_P(DecoderCaches, PromptsThatBeginAlikeShareTheirPagesAndKeepTheirBits) {
-  auto model = open(GetParam());
+  auto model = open(models / GetParam());
   const std::int64_t page = model->facts().longest.value_or(200) < 160 ? 4 : 64;  // GPT-2's table is short
   const std::vector<Ids> texts = alike_texts(*model, page);
   std::vector<Decoder::Prompt> prompts;
@@ -65,7 +67,7 @@ TEST_P(DecoderCaches, PromptsThatBeginAlikeShareTheirPagesAndKeepTheirBits) {
 }
 
 TEST_P(DecoderCaches, GeneratedTextsAndBeamsDoNotDependOnWhatTheirPromptsShare) {
-  auto model = open(GetParam());
+  auto model = open(models / GetParam());
   const std::int64_t longest = model->facts().longest.value_or(0);
   const std::vector<Ids> texts = longest > 0 ? alike_texts(*model, 4) : alike_texts(*model, 64);
   const GenerateOptions options{.max_tokens = 9, .longest = longest, .stop_ids = {}, .sampling = {}};
@@ -81,7 +83,7 @@ TEST_P(DecoderCaches, GeneratedTextsAndBeamsDoNotDependOnWhatTheirPromptsShare) 
 }
 
 TEST_P(DecoderCaches, NarrowCachesWriteWhateverTheCompany) {
-  auto model = open(GetParam());
+  auto model = open(models / GetParam());
   for (CacheFormat format : {CacheFormat::f16, CacheFormat::int8}) {
     GenerateOptions options{.max_tokens = 20,
                             .longest = model->facts().longest.value_or(0),
@@ -100,7 +102,7 @@ TEST_P(DecoderCaches, NarrowCachesWriteWhateverTheCompany) {
 }
 
 TEST_P(DecoderCaches, NarrowCachesLoseLittle) {
-  auto model = open(GetParam());
+  auto model = open(models / GetParam());
   const Ids text = eight_texts(*model)[3];
   const std::vector<float> exact = logits_of(*model, text);
   float largest = 0;

@@ -5,20 +5,16 @@
 #include <vector>
 
 #include "attune/autograd/tape.h"
-#include "attune/models/architecture.h"
+#include "attune/base/file.h"
+#include "attune/models/model.h"
 
-/// What the tests of decoding try it with: tiny published-layout models, texts, and logits without a cache.
+/// What the tests of decoding try it with: models, texts, and logits without a cache.
 namespace attune {
 
 using Ids = std::vector<std::int64_t>;
 
-inline std::unique_ptr<Model> open(const std::string& name) {
-  Path directory = Path(ATTUNE_GOLDEN_DIR) / "models" / name;
-  WeightSource source{
-      .checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(directory / "model.safetensors")),
-      .initial = {}};
-  return build_model(read_json(directory / "config.json"), (directory / "config.json").string(), std::move(source));
-}
+/// The model of a directory in the published layout, without a tokenizer; defined in golden_test.cpp.
+std::unique_ptr<Model> open(const Path& directory);
 
 /// Eight texts of 1 to 100 tokens: more than a page of the cache, where the model has as many positions.
 inline std::vector<Ids> eight_texts(const Model& model) {

@@ -4,13 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "attune/decode/beam_search.h"
+#include "attune/decode/decoding_cases.h"
 #include "attune/decode/generate.h"
 #include "attune/models/architecture.h"
 
 namespace attune {
-namespace {
-
-using Ids = std::vector<std::int64_t>;
 
 std::unique_ptr<Model> open(const Path& directory) {
   WeightSource source{
@@ -18,6 +16,8 @@ std::unique_ptr<Model> open(const Path& directory) {
       .initial = {}};
   return build_model(read_json(directory / "config.json"), (directory / "config.json").string(), std::move(source));
 }
+
+namespace {
 
 void expect_generated(const Model& model, const Json& golden) {
   GenerateOptions options{.max_tokens = golden["max_tokens"], .stop_ids = golden["stop_ids"], .sampling = {}};

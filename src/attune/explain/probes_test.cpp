@@ -225,7 +225,7 @@ TEST(ProbePerplexity, ALengthThatTheModelDoesNotTakeIsSaidNotMeasured) {
 
 TEST(ProbePerplexity, AMaskedModelIsAskedForTheSameTokensAtEachLength) {
   const auto masked = model("AttuneForMaskedLM");
-  const auto results = probe_perplexity({*masked, mask}, counting(256), {32, 128});
+  const auto results = probe_perplexity({*masked, {mask}}, counting(256), {32, 128});
   EXPECT_EQ(results[0].tokens, results[1].tokens);
   EXPECT_NEAR(static_cast<double>(results[0].tokens), 0.15 * 256, 20);
 }
