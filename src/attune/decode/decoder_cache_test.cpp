@@ -7,6 +7,7 @@
 #include "attune/decode/beam_search.h"
 #include "attune/decode/decoding_cases.h"
 #include "attune/decode/generate.h"
+#include "attune/models/architecture.h"
 
 namespace attune {
 namespace {
