@@ -78,7 +78,7 @@ void TokenMatcher::split(Pieces& pieces, const Piece& piece) const {
   if (done != text.size()) add(done, text.size(), -1);
 }
 
-void AddedTokens::read(const JsonView& json, const Model& model, const Normalizer* normalizer) {
+void AddedTokens::read(const JsonView& json, const TokenizerModel& model, const Normalizer* normalizer) {
   const Vocabulary& vocabulary = model.vocabulary();
   std::int32_t next = vocabulary.size();
   json.each_element([&](const JsonView& entry) {

@@ -38,7 +38,7 @@ class TokenMatcher {
 class AddedTokens {
  public:
   /// `json`: the file's "added_tokens". Throws Error where an id is not the one that the token gets from its place.
-  void read(const JsonView& json, const Model& model, const Normalizer* normalizer);
+  void read(const JsonView& json, const TokenizerModel& model, const Normalizer* normalizer);
 
   /// Splits the text into added tokens and normalised rest.
   void split(std::string_view text, const Normalizer* normalizer, Pieces& pieces) const;

@@ -25,9 +25,10 @@ struct BpeConfig {
 
 /// Byte-pair encoding (Sennrich et al. 2016, algorithm 1): a word begins as its characters (or bytes), then the
 /// neighbours whose pair was learned first are joined, again and again, the leftmost first.
-class Bpe final : public Model {
+class Bpe final : public TokenizerModel {
  public:
-  Bpe(Vocabulary vocabulary, BpeConfig config, const JsonView& merges) : Model(std::move(vocabulary)), config_(config) {
+  Bpe(Vocabulary vocabulary, BpeConfig config, const JsonView& merges)
+      : TokenizerModel(std::move(vocabulary)), config_(config) {
     read_merges(merges);
     if (config_.unknown) unknown_ = vocabulary_.find(*config_.unknown);
     for (int byte = 0; byte < 256; ++byte) {
@@ -226,7 +227,7 @@ class Bpe final : public Model {
 
 }  // namespace
 
-std::shared_ptr<Model> read_bpe(const JsonView& json) {
+std::shared_ptr<TokenizerModel> read_bpe(const JsonView& json) {
   json.only({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
              "byte_fallback", "ignore_merges", "vocab", "merges"});
   if (json.has("dropout") && json.at("dropout").text() != "0.0" && json.at("dropout").text() != "0")

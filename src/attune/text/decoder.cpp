@@ -24,7 +24,7 @@ void clean_up(std::string& text) {
   for (const auto& [from, to] : artefacts) replace_all(text, from, to);
 }
 
-class ByteLevel final : public Decoder {
+class ByteLevel final : public TokenDecoder {
  public:
   void apply(std::vector<std::string>& tokens) const override {
     std::string bytes;
@@ -34,7 +34,7 @@ class ByteLevel final : public Decoder {
   }
 };
 
-class WordPiece final : public Decoder {
+class WordPiece final : public TokenDecoder {
  public:
   WordPiece(std::string prefix, bool cleanup) : prefix_(std::move(prefix)), cleanup_(cleanup) {}
   void apply(std::vector<std::string>& tokens) const override {
@@ -56,7 +56,7 @@ class WordPiece final : public Decoder {
   bool cleanup_;
 };
 
-class BpeDecoder final : public Decoder {
+class BpeDecoder final : public TokenDecoder {
  public:
   explicit BpeDecoder(std::string suffix) : suffix_(std::move(suffix)) {}
   void apply(std::vector<std::string>& tokens) const override {
@@ -68,7 +68,7 @@ class BpeDecoder final : public Decoder {
 };
 
 /// "<0x41>" for a byte, as SentencePiece writes what its vocabulary lacks.
-class ByteFallback final : public Decoder {
+class ByteFallback final : public TokenDecoder {
  public:
   void apply(std::vector<std::string>& tokens) const override {
     std::vector<std::string> result;
@@ -113,7 +113,7 @@ class ByteFallback final : public Decoder {
   }
 };
 
-class Fuse final : public Decoder {
+class Fuse final : public TokenDecoder {
  public:
   void apply(std::vector<std::string>& tokens) const override {
     std::string all;
@@ -122,7 +122,7 @@ class Fuse final : public Decoder {
   }
 };
 
-class Strip final : public Decoder {
+class Strip final : public TokenDecoder {
  public:
   explicit Strip(const JsonView& json)
       : start_(json.at("start").integer(0, 1 << 20)), stop_(json.at("stop").integer(0, 1 << 20)) {
@@ -144,7 +144,7 @@ class Strip final : public Decoder {
   std::int64_t start_, stop_;
 };
 
-class Replace final : public Decoder {
+class Replace final : public TokenDecoder {
  public:
   explicit Replace(const JsonView& json)
       : pattern_(read_pattern(json.at("pattern"))), content_(json.string("content")) {}
@@ -168,7 +168,7 @@ class Replace final : public Decoder {
   std::string content_;
 };
 
-class MetaspaceDecoder final : public Decoder {
+class MetaspaceDecoder final : public TokenDecoder {
  public:
   explicit MetaspaceDecoder(Metaspace settings) : settings_(std::move(settings)) {}
   void apply(std::vector<std::string>& tokens) const override {
@@ -181,11 +181,11 @@ class MetaspaceDecoder final : public Decoder {
   Metaspace settings_;
 };
 
-class Sequence final : public Decoder {
+class Sequence final : public TokenDecoder {
  public:
   Sequence(const JsonView& json, int depth) {
     json.at("decoders").each_element([&](const JsonView& part) {
-      if (auto read = Decoder::read(part, depth)) parts_.push_back(std::move(read));
+      if (auto read = TokenDecoder::read(part, depth)) parts_.push_back(std::move(read));
     });
   }
   void apply(std::vector<std::string>& tokens) const override {
@@ -193,12 +193,12 @@ class Sequence final : public Decoder {
   }
 
  private:
-  std::vector<std::shared_ptr<const Decoder>> parts_;
+  std::vector<std::shared_ptr<const TokenDecoder>> parts_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Decoder> Decoder::read(const JsonView& json, int depth) {
+std::shared_ptr<const TokenDecoder> TokenDecoder::read(const JsonView& json, int depth) {
   if (json.is_null()) return nullptr;
   if (depth > 16) json.reject("is nested more than 16 deep");
   const std::string type = json.string("type");

@@ -9,13 +9,13 @@
 namespace attune {
 
 /// Turns the texts of tokens into text; what a chain of decoders leaves is joined.
-class Decoder {
+class TokenDecoder {
  public:
-  virtual ~Decoder() = default;
+  virtual ~TokenDecoder() = default;
   virtual void apply(std::vector<std::string>& tokens) const = 0;
 
   /// The "decoder" of a tokenizer file; null for null. Throws Error that names what is not supported.
-  static std::shared_ptr<const Decoder> read(const JsonView& json, int depth = 0);
+  static std::shared_ptr<const TokenDecoder> read(const JsonView& json, int depth = 0);
 };
 
 }  // namespace attune

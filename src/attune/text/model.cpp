@@ -2,7 +2,7 @@
 
 namespace attune {
 
-std::shared_ptr<Model> Model::read(const JsonView& json) {
+std::shared_ptr<TokenizerModel> TokenizerModel::read(const JsonView& json) {
   // Files from before 2020 have no "type"; then the keys tell.
   const std::string type = json.has("type")                          ? json.string("type")
                            : json.has("merges")                      ? "BPE"

@@ -19,12 +19,12 @@ struct Symbol {
 };
 
 /// What a word (a piece that pre-tokenisation has left) becomes: BPE, WordPiece, WordLevel.
-class Model {
+class TokenizerModel {
  public:
-  virtual ~Model() = default;
+  virtual ~TokenizerModel() = default;
 
   /// The model of a tokenizer file. Throws Error that names what is not supported.
-  static std::shared_ptr<Model> read(const JsonView& json);
+  static std::shared_ptr<TokenizerModel> read(const JsonView& json);
 
   /// Appends the tokens of a word that is not empty. Safe from many threads at once.
   virtual void encode(std::string_view word, std::vector<Symbol>& symbols) const = 0;
@@ -39,13 +39,13 @@ class Model {
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
  protected:
-  explicit Model(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
+  explicit TokenizerModel(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
   Vocabulary vocabulary_;
 };
 
 /// One for each kind; `json` is the file's "model".
-std::shared_ptr<Model> read_bpe(const JsonView& json);
-std::shared_ptr<Model> read_word_piece(const JsonView& json);
-std::shared_ptr<Model> read_word_level(const JsonView& json);
+std::shared_ptr<TokenizerModel> read_bpe(const JsonView& json);
+std::shared_ptr<TokenizerModel> read_word_piece(const JsonView& json);
+std::shared_ptr<TokenizerModel> read_word_level(const JsonView& json);
 
 }  // namespace attune

@@ -46,8 +46,8 @@ Tokenizer Tokenizer::parse(std::string_view json, const std::string& source) {
           [&](const JsonView& value) { parts->normalizer = Normalizer::read(value); });
   section("post_processor", parts->post_processor_json,
           [&](const JsonView& value) { parts->post_processor = PostProcessor::read(value); });
-  section("decoder", parts->decoder_json, [&](const JsonView& value) { parts->decoder = Decoder::read(value); });
-  const std::shared_ptr<Model> model = Model::read(root.at("model"));
+  section("decoder", parts->decoder_json, [&](const JsonView& value) { parts->decoder = TokenDecoder::read(value); });
+  const std::shared_ptr<TokenizerModel> model = TokenizerModel::read(root.at("model"));
   section("pre_tokenizer", parts->pre_tokenizer_json, [&](const JsonView& value) {
     const auto pre_tokenizer = PreTokenizer::read(value);
     if (pre_tokenizer->ends_in_byte_level() && model->take_raw_bytes()) {

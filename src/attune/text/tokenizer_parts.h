@@ -32,8 +32,8 @@ struct Tokenizer::Parts {
   std::shared_ptr<const Normalizer> normalizer;
   std::shared_ptr<const PreTokenizer> pre_tokenizer;
   std::shared_ptr<const PostProcessor> post_processor;
-  std::shared_ptr<const Decoder> decoder;
-  std::shared_ptr<const Model> model;
+  std::shared_ptr<const TokenDecoder> decoder;
+  std::shared_ptr<const TokenizerModel> model;
   AddedTokens added;
   std::vector<Margins> margins;  // [limit], where the post-processor trims
   bool raw_bytes = false;        // words reach the model as bytes, not as characters of the byte alphabet

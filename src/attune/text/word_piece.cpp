@@ -9,10 +9,13 @@ namespace {
 
 /// WordPiece (Schuster & Nakajima 2012; the greedy form of Devlin et al. 2019): the longest token that begins the word,
 /// then the longest continuing one ("##...") of the rest; a word that can't be covered so is one unknown token.
-class WordPiece final : public Model {
+class WordPiece final : public TokenizerModel {
  public:
   WordPiece(Vocabulary vocabulary, std::string unknown, std::string prefix, std::int64_t longest)
-      : Model(std::move(vocabulary)), unknown_(std::move(unknown)), prefix_(std::move(prefix)), longest_(longest) {
+      : TokenizerModel(std::move(vocabulary)),
+        unknown_(std::move(unknown)),
+        prefix_(std::move(prefix)),
+        longest_(longest) {
     node_ids_.push_back(Vocabulary::none);
     for (std::int32_t id = 0; id < vocabulary_.limit(); ++id)
       if (vocabulary_.has(id)) node_ids_[static_cast<std::size_t>(add(vocabulary_.token(id)))] = id;
@@ -86,9 +89,10 @@ class WordPiece final : public Model {
 };
 
 /// Whole words only.
-class WordLevel final : public Model {
+class WordLevel final : public TokenizerModel {
  public:
-  WordLevel(Vocabulary vocabulary, std::string unknown) : Model(std::move(vocabulary)), unknown_(std::move(unknown)) {
+  WordLevel(Vocabulary vocabulary, std::string unknown)
+      : TokenizerModel(std::move(vocabulary)), unknown_(std::move(unknown)) {
     unknown_id_ = vocabulary_.find(unknown_);
   }
 
@@ -113,14 +117,14 @@ class WordLevel final : public Model {
 
 }  // namespace
 
-std::shared_ptr<Model> read_word_piece(const JsonView& json) {
+std::shared_ptr<TokenizerModel> read_word_piece(const JsonView& json) {
   json.only({"type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"});
   return std::make_shared<WordPiece>(Vocabulary::read(json.at("vocab")), json.string("unk_token"),
                                      json.string("continuing_subword_prefix"),
                                      json.at("max_input_chars_per_word").integer(0, 1'000'000'000));
 }
 
-std::shared_ptr<Model> read_word_level(const JsonView& json) {
+std::shared_ptr<TokenizerModel> read_word_level(const JsonView& json) {
   json.only({"type", "unk_token", "vocab"});
   return std::make_shared<WordLevel>(Vocabulary::read(json.at("vocab")), json.string("unk_token"));
 }
