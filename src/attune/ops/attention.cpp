@@ -5,20 +5,11 @@
 #include "attune/kernels/reference/attention.h"
 #include "attune/ops/attention_setting.h"
 #include "attune/ops/dispatch.h"
+#include "attune/ops/head_rows.h"
 
 namespace attune {
 
 namespace {
-
-/// Some heads of x [tokens, heads, width].
-template <class T>
-kernels::HeadRows<const T> heads_of(const Tensor& x, const HeadRange& heads) {
-  return {x.data<T>() + heads.begin * x.stride(1), heads.count(), x.dim(2), x.stride(0), x.stride(1)};
-}
-template <class T>
-kernels::HeadRows<T> mutable_heads_of(const Tensor& x, const HeadRange& heads) {
-  return {x.mutable_data<T>() + heads.begin * x.stride(1), heads.count(), x.dim(2), x.stride(0), x.stride(1)};
-}
 
 void check_inputs(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionSequences& s) {
   check(q.rank() == 3 && k.rank() == 3 && v.rank() == 3,

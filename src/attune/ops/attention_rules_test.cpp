@@ -10,6 +10,7 @@
 #include "attune/base/error.h"
 #include "attune/conformance/conformance.h"
 #include "attune/ops/attention.h"
+#include "attune/ops/attention_cases.h"
 #include "attune/ops/relative_buckets.h"
 
 namespace attune {
@@ -111,15 +112,6 @@ std::vector<NamedChange> changes() {
          return soft_cap(2) + alibi({0.1, 0.2, 0.3, 0.4}) + sinks(t);
        }},
   };
-}
-
-AttentionSequences sequences_of(const std::vector<std::pair<std::int64_t, std::int64_t>>& lengths) {
-  std::vector<std::int64_t> queries, keys, examples;
-  for (auto [q, k] : lengths) {
-    queries.push_back(q), keys.push_back(k);
-    examples.push_back(100 + static_cast<std::int64_t>(examples.size()));
-  }
-  return {Offsets::from_lengths(queries), Offsets::from_lengths(keys), {}, examples};
 }
 
 std::vector<Tensor> inputs_for(const AttentionSequences& s, const NamedChange& change) {
@@ -258,18 +250,6 @@ TEST(AttentionMasks, BigBirdSeesItsBlocksAndSoManyRandomOnes) {
   EXPECT_TRUE(differs);
 }
 
-struct Evaluated {
-  Tensor y, dq, dk, dv;
-};
-
-Evaluated evaluate(const std::vector<Tensor>& in, const AttentionSequences& s, const AttentionRule& rule,
-                   const Tensor& dy) {
-  Tensor q = require_gradient(in[0]), k = require_gradient(in[1]), v = require_gradient(in[2]);
-  Tensor y = attention(q, k, v, s, rule);
-  backward(y, dy);
-  return {y.detached(), gradient_of(q), gradient_of(k), gradient_of(v)};
-}
-
 TEST(AttentionRules, SequenceAloneHasTheBitsOfTheBatch) {
   const AttentionSequences batch = sequences_of({{70, 70}, {5, 150}, {64, 64}, {133, 133}});
   for (const NamedMask& mask : masks())
@@ -278,13 +258,13 @@ TEST(AttentionRules, SequenceAloneHasTheBitsOfTheBatch) {
       const std::vector<Tensor> in = inputs_for(batch, change);
       const Tensor dy = random_tensor({batch.queries.total(), heads, 9}, 9);
       const AttentionRule rule = mask.mask + change.make(in[3]);
-      const Evaluated whole = evaluate(in, batch, rule, dy);
+      const EvaluatedAttention whole(in, batch, rule, dy);
       for (std::int64_t i = 0; i < batch.queries.count(); ++i) {
         const std::int64_t qb = batch.queries.begin(i), qe = batch.queries.end(i), kb = batch.keys.begin(i),
                            ke = batch.keys.end(i);
-        const Evaluated one =
-            evaluate({in[0].rows(qb, qe).clone(), in[1].rows(kb, ke).clone(), in[2].rows(kb, ke).clone()},
-                     sequences_of({{qe - qb, ke - kb}}), rule, dy.rows(qb, qe).clone());
+        const EvaluatedAttention one(
+            {in[0].rows(qb, qe).clone(), in[1].rows(kb, ke).clone(), in[2].rows(kb, ke).clone()},
+            sequences_of({{qe - qb, ke - kb}}), rule, dy.rows(qb, qe).clone());
         EXPECT_TRUE(same_bits(one.y, whole.y.rows(qb, qe))) << i;
         EXPECT_TRUE(same_bits(one.dq, whole.dq.rows(qb, qe))) << i;
         EXPECT_TRUE(same_bits(one.dk, whole.dk.rows(kb, ke))) << i;
@@ -310,7 +290,7 @@ TEST(AttentionRules, APredicateGivesTheBitsOfTheMaskThatItDescribes) {
     const AttentionMask described = where([&](std::int64_t q, std::int64_t k, std::int64_t sequence) {
       return mask.sees(q, k, sequence == 0 ? 150 : 90);
     });
-    const Evaluated a = evaluate(in, s, {.mask = mask.mask}, dy), b = evaluate(in, s, {.mask = described}, dy);
+    const EvaluatedAttention a(in, s, {.mask = mask.mask}, dy), b(in, s, {.mask = described}, dy);
     EXPECT_TRUE(same_bits(a.y, b.y)) << mask.name;
     EXPECT_TRUE(same_bits(a.dq, b.dq)) << mask.name;
     EXPECT_TRUE(same_bits(a.dk, b.dk)) << mask.name;
@@ -325,7 +305,7 @@ TEST(AttentionRules, RowThatSeesNothingGivesZerosEvenBesideASink) {
   const std::vector<Tensor> in = inputs_for(s, with_sinks);
   const AttentionMask odd_rows = where([](auto q, auto, auto) { return q % 2 == 1; });
   for (const ScoreChanges& change : {ScoreChanges(), with_sinks.make(in[3]), soft_cap(3)}) {
-    const Evaluated e = evaluate(in, s, odd_rows + change, random_tensor({70, heads, 9}, 9));
+    const EvaluatedAttention e(in, s, odd_rows + change, random_tensor({70, heads, 9}, 9));
     for (std::int64_t i = 0; i < 70; i += 2) {
       for (float value : e.y.rows(i, i + 1).to_vector<float>()) EXPECT_EQ(value, 0);
       for (float value : e.dq.rows(i, i + 1).to_vector<float>()) EXPECT_EQ(value, 0);

@@ -7,6 +7,7 @@
 #include "attune/base/error.h"
 #include "attune/base/threads.h"
 #include "attune/conformance/conformance.h"
+#include "attune/ops/attention_cases.h"
 #include "attune/tensor/storage.h"
 
 namespace attune {
@@ -15,16 +16,6 @@ namespace {
 using conformance::expect_agrees;
 using conformance::random_tensor;
 using conformance::same_bits;
-
-/// Sequences of the given (queries, keys), example ids 100, 101, ...
-AttentionSequences sequences_of(const std::vector<std::pair<std::int64_t, std::int64_t>>& lengths) {
-  std::vector<std::int64_t> queries, keys, examples;
-  for (auto [q, k] : lengths) {
-    queries.push_back(q), keys.push_back(k);
-    examples.push_back(100 + static_cast<std::int64_t>(examples.size()));
-  }
-  return {Offsets::from_lengths(queries), Offsets::from_lengths(keys), {}, examples};
-}
 
 AttentionSequences self(const std::vector<std::int64_t>& lengths) {
   std::vector<std::pair<std::int64_t, std::int64_t>> both;
@@ -94,18 +85,6 @@ CONFORMANCE(attention_weights) {
                        .gradient = false});
 }
 
-struct Evaluated {
-  Tensor y, dq, dk, dv;
-};
-
-Evaluated evaluate(const std::vector<Tensor>& in, const AttentionSequences& s, const AttentionRule& rule,
-                   const Tensor& dy) {
-  Tensor q = require_gradient(in[0]), k = require_gradient(in[1]), v = require_gradient(in[2]);
-  Tensor y = attention(q, k, v, s, rule);
-  backward(y, dy);
-  return {y.detached(), gradient_of(q), gradient_of(k), gradient_of(v)};
-}
-
 TEST(Attention, SequenceAloneHasTheBitsOfTheBatch) {
   const AttentionSequences batch = sequences_of({{70, 70}, {0, 3}, {1, 1}, {5, 200}, {3, 0}, {64, 64}, {200, 193}});
   const Heads h = {6, 2, 32, 24};
@@ -114,14 +93,14 @@ TEST(Attention, SequenceAloneHasTheBitsOfTheBatch) {
   for (AttentionMask mask : {bidirectional(), causal()}) {
     for (float rate : {0.0f, 0.25f}) {
       const AttentionRule rule = {.mask = mask, .dropout = {rate, {4, 5, 6}}};
-      const Evaluated whole = evaluate(in, batch, rule, dy);
+      const EvaluatedAttention whole(in, batch, rule, dy);
       for (std::int64_t i = 0; i < batch.queries.count(); ++i) {
         const std::int64_t qb = batch.queries.begin(i), qe = batch.queries.end(i), kb = batch.keys.begin(i),
                            ke = batch.keys.end(i);
         const AttentionSequences alone = {Offsets::single(qe - qb), Offsets::single(ke - kb), {}, {100 + i}};
-        const Evaluated one =
-            evaluate({in[0].rows(qb, qe).clone(), in[1].rows(kb, ke).clone(), in[2].rows(kb, ke).clone()}, alone, rule,
-                     dy.rows(qb, qe).clone());
+        const EvaluatedAttention one(
+            {in[0].rows(qb, qe).clone(), in[1].rows(kb, ke).clone(), in[2].rows(kb, ke).clone()}, alone, rule,
+            dy.rows(qb, qe).clone());
         EXPECT_TRUE(same_bits(one.y, whole.y.rows(qb, qe))) << i;
         EXPECT_TRUE(same_bits(one.dq, whole.dq.rows(qb, qe))) << i;
         EXPECT_TRUE(same_bits(one.dk, whole.dk.rows(kb, ke))) << i;
@@ -155,13 +134,13 @@ TEST(Attention, ThreadsThatShareALongSequenceGiveTheBitsOfOne) {
   const std::vector<Tensor> in = inputs_of(self({n}), h);
   const Tensor dy = random_tensor({n, h.q, h.value_width}, 9);
   const int before = num_threads();
-  std::vector<Evaluated> by_threads;
+  std::vector<EvaluatedAttention> by_threads;
   for (int threads : {1, 2, 3, 5}) {
     set_num_threads(threads);
-    by_threads.push_back(evaluate(in, self({n}), {.mask = causal() & window(900, 0)}, dy));
+    by_threads.push_back(EvaluatedAttention(in, self({n}), {.mask = causal() & window(900, 0)}, dy));
   }
   set_num_threads(before);
-  for (const Evaluated& other : by_threads) {
+  for (const EvaluatedAttention& other : by_threads) {
     EXPECT_TRUE(same_bits(other.y, by_threads[0].y));
     EXPECT_TRUE(same_bits(other.dq, by_threads[0].dq));
     EXPECT_TRUE(same_bits(other.dk, by_threads[0].dk));
@@ -176,7 +155,7 @@ TEST(Attention, MemoryGrowsWithTheLengthAlone) {
     const Tensor dy = random_tensor({n, 2, 32}, 9);
     reset_peak_in_use();
     const std::int64_t before = allocator_statistics().bytes_in_use;
-    evaluate(in, self({n}), {.mask = causal()}, dy);
+    EvaluatedAttention(in, self({n}), {.mask = causal()}, dy);
     return static_cast<double>(allocator_statistics().peak_in_use - before);
   };
   const double one = peak(1000), four = peak(4000);
@@ -194,8 +173,7 @@ TEST(Attention, SlicesOfAFusedProjectionNeedNoCopy) {
     copies.push_back(slices.back().clone());
     EXPECT_EQ(slices.back().stride(0), 96);
   }
-  const Evaluated seen = evaluate(slices, s, {.mask = causal()}, dy),
-                  apart = evaluate(copies, s, {.mask = causal()}, dy);
+  const EvaluatedAttention seen(slices, s, {.mask = causal()}, dy), apart(copies, s, {.mask = causal()}, dy);
   EXPECT_TRUE(same_bits(seen.y, apart.y));
   EXPECT_TRUE(same_bits(seen.dq, apart.dq));
   EXPECT_TRUE(same_bits(seen.dk, apart.dk));
@@ -205,7 +183,7 @@ TEST(Attention, SlicesOfAFusedProjectionNeedNoCopy) {
 TEST(Attention, OneTokenIsItsOwnValue) {
   const std::vector<Tensor> in = inputs_of(self({1}), {2, 2, 16, 24});
   const Tensor dy = random_tensor({1, 2, 24}, 9);
-  const Evaluated e = evaluate(in, self({1}), {.mask = causal()}, dy);
+  const EvaluatedAttention e(in, self({1}), {.mask = causal()}, dy);
   EXPECT_TRUE(same_bits(e.y, in[2]));
   EXPECT_TRUE(same_bits(e.dv, dy));
   for (const Tensor& gradient : {e.dq, e.dk})
@@ -215,7 +193,7 @@ TEST(Attention, OneTokenIsItsOwnValue) {
 TEST(Attention, RowThatSeesNothingGivesZerosAndNoGradient) {
   const AttentionSequences s = sequences_of({{5, 2}, {3, 0}});
   const std::vector<Tensor> in = inputs_of(s, {2, 2, 8, 8});
-  const Evaluated e = evaluate(in, s, {.mask = causal()}, random_tensor({8, 2, 8}, 9));
+  const EvaluatedAttention e(in, s, {.mask = causal()}, random_tensor({8, 2, 8}, 9));
   for (auto [begin, end] :
        {std::pair<int, int>{0, 3}, {5, 8}}) {  // queries at positions -3 to -1, and those without keys
     for (float value : e.y.rows(begin, end).to_vector<float>()) EXPECT_EQ(value, 0);
@@ -245,7 +223,7 @@ TEST(Attention, ExtremeScoresAreRight) {
   const Tensor v = Tensor::from<float>({5, 1, 1}, std::vector<float>{1, 2, 3, 5, 7});
   const AttentionSequences s = {Offsets::from_lengths(std::vector<std::int64_t>{1, 1}),
                                 Offsets::from_lengths(std::vector<std::int64_t>{3, 2})};
-  const Evaluated e = evaluate({q, k, v}, s, {.scale = 1.0}, Tensor::full({2, 1, 1}, 1));
+  const EvaluatedAttention e({q, k, v}, s, {.scale = 1.0}, Tensor::full({2, 1, 1}, 1));
   EXPECT_EQ(e.y.to_vector<float>(), (std::vector<float>{3, 6}));
   EXPECT_EQ(e.dv.to_vector<float>(), (std::vector<float>{0, 0, 1, 0.5f, 0.5f}));
   EXPECT_EQ(e.dq.to_vector<float>(), (std::vector<float>{0, 0}));

@@ -8,19 +8,11 @@
 #include "attune/kernels/cpu/linear_recurrence.h"
 #include "attune/kernels/reference/linear_recurrence.h"
 #include "attune/ops/dispatch.h"
+#include "attune/ops/head_rows.h"
 
 namespace attune {
 
 namespace {
-
-template <class T>
-kernels::HeadRows<const T> heads_of(const Tensor& x) {
-  return {x.data<T>(), x.dim(1), x.dim(2), x.stride(0), x.stride(1)};
-}
-template <class T>
-kernels::HeadRows<T> mutable_heads_of(const Tensor& x) {
-  return {x.mutable_data<T>(), x.dim(1), x.dim(2), x.stride(0), x.stride(1)};
-}
 
 /// All that a kernel reads; shared with the backward pass.
 struct Inputs {

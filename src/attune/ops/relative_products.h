@@ -3,15 +3,9 @@
 #include <cstdint>
 
 #include "attune/ops/attention_scores.h"
+#include "attune/ops/head_rows.h"
 
 namespace attune {
-
-/// Query heads [begin, end) of a call.
-struct HeadRange {
-  std::int64_t begin, end;
-
-  std::int64_t count() const { return end - begin; }
-};
 
 /// The numbers of a ScoreAddition of kind query or key, for some heads: rows[t, h] . table[bucket, h], laid out as
 /// kernels::ScoreTerm has it, [tokens, heads, buckets] or [heads, buckets, tokens]. They are larger than q by buckets /

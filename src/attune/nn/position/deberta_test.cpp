@@ -9,7 +9,7 @@
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
 #include "attune/conformance/golden.h"
-#include "attune/nn/position/positions.h"
+#include "attune/nn/position/position_cases.h"
 #include "attune/ops/attention.h"
 #include "attune/ops/view.h"
 
@@ -19,29 +19,9 @@ namespace {
 using conformance::expect_near;
 using conformance::golden_tensor;
 
-/// Parameters that a test gives their values by name.
-struct Given {
-  ParameterSet set{WeightSource{.checkpoint = {}, .initial = {}, .trainable = true}, NameRules{}};
-  Weights w{set};
-
-  void fill(const std::string& name, const Json& values) const {
-    ASSERT_NE(set.find(name), nullptr) << name;
-    copy_into(golden_tensor(values), set.find(name)->value);
-    set.find(name)->value.mark_changed();
-  }
-  Tensor gradient(const std::string& name) const { return gradient_of(set.find(name)->value); }
-};
-
-PositionParts build(const Json& config, const PositionUse& use, const Weights& w) {
-  const ConfigReader reader(config, "positions");
-  PositionParts parts = build_positions(reader, use, w);
-  reader.finish();
-  return parts;
-}
-
 /// One case of DeBERTa's self-attention, without its output layer.
 struct Disentangled {
-  Given given;
+  GivenParameters given;
   std::int64_t tokens, hidden, heads;
   Linear query, key, value;
   AttentionRule rule;
@@ -70,10 +50,10 @@ struct Disentangled {
                           {"buckets", config["buckets"]},
                           {"max_distance", config["longest"]}};
       const PositionUse use{.causal = false, .sizes = {heads, heads, hidden / heads}, .hidden_size = hidden};
-      const PositionParts parts = build(named, use, given.w);
+      const PositionParts parts = build_whole(named, use, given.w);
       rule = {.scores = parts.scores(given.w), .scale = parts.scale};
     }
-    for (const auto& [name, values] : one["parameters"].items()) given.fill(ours(name), values);
+    for (const auto& [name, values] : one["parameters"].items()) given.fill(ours(name), golden_tensor(values));
   }
   static std::string ours(const std::string& name) { return name == "rel_embeddings" ? "rel_embeddings.weight" : name; }
   Tensor run(const Tensor& x) const {
@@ -100,10 +80,10 @@ TEST(DisentangledPositions, AreDebertaV2sForwardAndBackward) {
 }
 
 TEST(DisentangledPositions, NormalisedTableIsAnotherTable) {
-  const Given given;
+  const GivenParameters given;
   const Json config = {{"method", "deberta"}, {"buckets", 4}, {"max_distance", 9}, {"norm", "layer_norm"}};
   const PositionUse use{.causal = false, .sizes = {2, 2, 4}, .hidden_size = 8, .deviation = 1};
-  const ScoreChanges scores = build(config, use, given.w).scores(given.w / "block");
+  const ScoreChanges scores = build_whole(config, use, given.w).scores(given.w / "block");
   const Tensor q = Tensor::full({3, 2, 4}, 0.5);
   const ScoreSetting setting{.q = q, .k = q, .scale = 1, .smallest = -2, .largest = 2};
   const std::vector<float> before = scores.additions[0](setting).table.to_vector<float>();
@@ -115,11 +95,11 @@ TEST(DisentangledPositions, NormalisedTableIsAnotherTable) {
 }
 
 TEST(DisentangledPositions, WhatDoesNotFitIsNamed) {
-  const Given given;
+  const GivenParameters given;
   const PositionUse grouped{.causal = false, .sizes = {4, 2, 8}, .hidden_size = 32};
-  EXPECT_THROW(build({{"method", "deberta"}}, grouped, given.w), Error);
-  EXPECT_THROW(build({{"method", "deberta"}, {"kinds", {"c2c"}}}, grouped, given.w), Error);
-  EXPECT_THROW(build({{"method", "deberta"}, {"buckets", 1100}, {"kinds", {"c2p"}}}, grouped, given.w), Error);
+  EXPECT_THROW(build_whole({{"method", "deberta"}}, grouped, given.w), Error);
+  EXPECT_THROW(build_whole({{"method", "deberta"}, {"kinds", {"c2c"}}}, grouped, given.w), Error);
+  EXPECT_THROW(build_whole({{"method", "deberta"}, {"buckets", 1100}, {"kinds", {"c2p"}}}, grouped, given.w), Error);
   EXPECT_THROW(disentangled_scores({}), Error);
 }
 

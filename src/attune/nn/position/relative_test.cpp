@@ -9,7 +9,7 @@
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
 #include "attune/conformance/golden.h"
-#include "attune/nn/position/positions.h"
+#include "attune/nn/position/position_cases.h"
 #include "attune/ops/attention.h"
 
 namespace attune {
@@ -17,26 +17,6 @@ namespace {
 
 using conformance::expect_near;
 using conformance::golden_tensor;
-
-/// Parameters that a test gives their values by name.
-struct Given {
-  ParameterSet set{WeightSource{.checkpoint = {}, .initial = {}, .trainable = true}, NameRules{}};
-  Weights w{set};
-
-  void fill(const std::string& name, const Json& values) const {
-    ASSERT_NE(set.find(name), nullptr) << name;
-    copy_into(golden_tensor(values), set.find(name)->value);
-    set.find(name)->value.mark_changed();
-  }
-  Tensor gradient(const std::string& name) const { return gradient_of(set.find(name)->value); }
-};
-
-PositionParts build(const Json& config, const PositionUse& use, const Weights& w) {
-  const ConfigReader reader(config, "positions");
-  PositionParts parts = build_positions(reader, use, w);
-  reader.finish();
-  return parts;
-}
 
 TEST(RelativePositions, AreTransformersForwardAndBackward) {
   const Json all = read_json(Path(ATTUNE_GOLDEN_DIR) / "positions/relative_attention.json");
@@ -52,12 +32,12 @@ TEST(RelativePositions, AreTransformersForwardAndBackward) {
     Json config = {{"method", name}};
     if (name == "shaw") config["clip"] = one["clip"];
     if (name == "t5") config.update({{"buckets", one["buckets"]}, {"max_distance", one["longest"]}});
-    const Given given;
+    const GivenParameters given;
     const PositionUse use{.causal = is_causal, .sizes = {q.dim(1), q.dim(1), q.dim(2)}};
-    const ScoreChanges scores = build(config, use, given.w).scores(given.w / "block");
+    const ScoreChanges scores = build_whole(config, use, given.w).scores(given.w / "block");
     const std::map<std::string, std::string> table_of = {{"shaw", "block.distance_embedding.weight"},
                                                          {"t5", "relative_attention_bias.weight"}};
-    if (table_of.contains(name)) given.fill(table_of.at(name), one["parameters"]["table"]);
+    if (table_of.contains(name)) given.fill(table_of.at(name), golden_tensor(one["parameters"]["table"]));
     const AttentionSequences sequence = AttentionSequences::of(Offsets::from_lengths(std::vector{q.dim(0)}));
     const Tensor y = attention(q, k, v, sequence, (is_causal ? causal() : bidirectional()) + scores);
     expect_near(y, one["y"], 2e-6);
@@ -71,11 +51,11 @@ TEST(RelativePositions, AreTransformersForwardAndBackward) {
 }
 
 TEST(RelativePositions, WhatDoesNotFitIsNamed) {
-  const Given given;
+  const GivenParameters given;
   const PositionUse grouped{.causal = false, .sizes = {4, 2, 8}, .hidden_size = 32};
-  EXPECT_THROW(build({{"method", "t5"}, {"buckets", 2}}, grouped, given.w), Error);
-  EXPECT_THROW(build({{"method", "t5"}, {"max_distance", 3}}, grouped, given.w), Error);
-  EXPECT_THROW(build({{"method", "shaw"}, {"clip", -1}}, grouped, given.w), Error);
+  EXPECT_THROW(build_whole({{"method", "t5"}, {"buckets", 2}}, grouped, given.w), Error);
+  EXPECT_THROW(build_whole({{"method", "t5"}, {"max_distance", 3}}, grouped, given.w), Error);
+  EXPECT_THROW(build_whole({{"method", "shaw"}, {"clip", -1}}, grouped, given.w), Error);
 }
 
 }  // namespace
