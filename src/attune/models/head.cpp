@@ -1,6 +1,9 @@
 #include "attune/models/head.h"
 
 #include "attune/base/error.h"
+#include "attune/ops/activation.h"
+#include "attune/ops/arithmetic.h"
+#include "attune/ops/pooling.h"
 #include "attune/ops/view.h"
 
 namespace attune {
@@ -10,8 +13,48 @@ Tensor pick(const Tensor& hidden, const std::vector<std::int64_t>* rows) {
   return select_rows(hidden, Tensor::from<std::int64_t>({static_cast<std::int64_t>(rows->size())}, *rows));
 }
 
+namespace {
+
+Tensor bent(const Tensor& logits, double cap) {
+  return scale(activation(scale(logits, 1 / cap), Activation::tanh), cap);
+}
+
+}  // namespace
+
+Tensor Head::logits_of(const Tensor& features) const {
+  const std::optional<double> cap = logit_cap();
+  return cap ? bent(output()(features), *cap) : output()(features);
+}
+
+Tensor Head::loss_of(const Tensor& features, const Tensor& labels, const CrossEntropyOptions& options) const {
+  if (logit_cap()) return cross_entropy(logits_of(features), labels, options);
+  return output().cross_entropy_of(features, labels, options);
+}
+
+CausalLmHead::CausalLmHead(const Embedding& words, const Weights& w, const CausalLmOptions& options)
+    : options_(options) {
+  const std::int64_t vocab_size = words.table().dim(0);
+  output_ =
+      Linear(words.as_matrix(), options.bias ? w.parameter("bias", {vocab_size}, Initial::zeros()) : Tensor());
+  w.tied("weight", words.table());
+}
+
 Tensor CausalLmHead::features(const Tensor& hidden, const Batch&, const std::vector<std::int64_t>* rows) const {
-  return pick(hidden, rows);
+  const Tensor picked = pick(hidden, rows);
+  return options_.scale == 1 ? picked : scale(picked, options_.scale);
+}
+
+LastTokenHead::LastTokenHead(const Weights& w, std::int64_t hidden, std::int64_t labels, double deviation)
+    : output_(w, hidden, labels, {.bias = false, .deviation = deviation}) {}
+
+Tensor LastTokenHead::features(const Tensor& hidden, const Batch& batch, const std::vector<std::int64_t>*) const {
+  std::vector<std::int64_t> last;
+  for (std::int64_t s = 0; s < batch.offsets.count(); ++s) {
+    check(batch.offsets.length(s) > 0, "sequence {} of the batch is empty: it has no last token to stand for it", s);
+    last.push_back(batch.offsets.end(s) - 1);
+  }
+  const Tensor summary = pick(hidden, &last);  // [sequences, hidden]
+  return batch.documents ? segment_mean(summary, *batch.documents) : summary;
 }
 
 Tensor first_tokens(const Tensor& hidden, const Batch& batch) {

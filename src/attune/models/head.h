@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "attune/nn/batch.h"
 #include "attune/nn/embedding.h"
 
@@ -19,23 +22,51 @@ class Head {
   /// A head over whole sequences (classification) has a label each, one over tokens a label a token.
   virtual bool over_sequences() const { return false; }
 
+  /// Logits beyond it are bent: cap tanh(logit / cap) (Gemma 2). None: they are the output layer's.
+  virtual std::optional<double> logit_cap() const { return {}; }
+
+  /// The output layer on features(), bent where there is a cap. [rows, outputs]
+  Tensor logits_of(const Tensor& features) const;
   Tensor logits(const Tensor& hidden, const Batch& batch, const std::vector<std::int64_t>* rows = nullptr) const {
-    return output()(features(hidden, batch, rows));
+    return logits_of(features(hidden, batch, rows));
   }
+  /// Mean cross-entropy of those logits. labels: [rows] I64
+  Tensor loss_of(const Tensor& features, const Tensor& labels, const CrossEntropyOptions& options) const;
+};
+
+/// How a causal model's logits follow from its final hidden states.
+struct CausalLmOptions {
+  bool bias = false;
+  double deviation = 0.02;              // of new weights
+  double scale = 1;                     // of all logits (Cohere, Granite)
+  std::optional<double> logit_cap = {};
 };
 
 /// One linear layer from the final hidden states to the vocabulary, its labels shifted by one (Radford et al. 2019).
 class CausalLmHead : public Head {
  public:
-  CausalLmHead(const Weights& w, std::int64_t hidden, std::int64_t vocab_size, double deviation)
-      : output_(w, hidden, vocab_size, {.bias = false, .deviation = deviation}) {}
+  CausalLmHead(const Weights& w, std::int64_t hidden, std::int64_t vocab_size, const CausalLmOptions& options)
+      : output_(w, hidden, vocab_size, {.bias = options.bias, .deviation = options.deviation}), options_(options) {}
   /// Tied to the embedding: a file may name the weight again.
-  CausalLmHead(const Embedding& words, const Weights& w) : output_(words.as_matrix(), Tensor()) {
-    w.tied("weight", words.table());
-  }
+  CausalLmHead(const Embedding& words, const Weights& w, const CausalLmOptions& options = {});
   Tensor features(const Tensor& hidden, const Batch&, const std::vector<std::int64_t>* rows) const override;
   const Linear& output() const override { return output_; }
   bool shifts_labels() const override { return true; }
+  std::optional<double> logit_cap() const override { return options_.logit_cap; }
+
+ private:
+  Linear output_;
+  CausalLmOptions options_;
+};
+
+/// One linear layer over each sequence's last token, which in a causal model has seen all the others. Chunks of one
+/// document are averaged before it.
+class LastTokenHead : public Head {
+ public:
+  LastTokenHead(const Weights& w, std::int64_t hidden, std::int64_t labels, double deviation);
+  Tensor features(const Tensor& hidden, const Batch& batch, const std::vector<std::int64_t>*) const override;
+  const Linear& output() const override { return output_; }
+  bool over_sequences() const override { return true; }
 
  private:
   Linear output_;

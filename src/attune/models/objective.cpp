@@ -102,7 +102,7 @@ Tensor loss_of_states(const Model& model, const Tensor& states, const LabelledBa
                       const CrossEntropyOptions& options) {
   const Head& head = model.head();
   Tensor features = head.features(states, batch.decoder ? *batch.decoder : batch.batch, &batch.rows);
-  return head.output().cross_entropy_of(features, batch.labels, options);
+  return head.loss_of(features, batch.labels, options);
 }
 
 }  // namespace attune

@@ -30,8 +30,8 @@ struct Batch {
   /// sequences then give a row a document.
   std::optional<Offsets> documents;
 
-  /// Set by a model with rotary positions: self-attention turns queries and keys by it.
-  std::optional<RotaryTable> rotary;
+  /// Set by a model with rotary positions: self-attention turns queries and keys by the one that its block names.
+  std::vector<RotaryTable> rotary;
 
   /// Set in training: dropout is on, with these numbers.
   std::optional<RandomKey> dropout;

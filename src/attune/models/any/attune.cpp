@@ -109,7 +109,7 @@ class MaskedLmHead : public CausalLmHead {
 template <class LmHead>
 std::unique_ptr<Head> lm_head(const Weights& w, const AttuneConfig& c, const Embedding& words) {
   if (c.tied) return std::make_unique<LmHead>(words, w);
-  return std::make_unique<LmHead>(w, c.hidden_size, c.vocab_size, c.deviation);
+  return std::make_unique<LmHead>(w, c.hidden_size, c.vocab_size, CausalLmOptions{.deviation = c.deviation});
 }
 
 class Attune : public Model {
@@ -177,7 +177,7 @@ class Attune : public Model {
   /// All blocks and the final norm, over tokens at the batch's positions.
   Tensor states(const Tensor& x, const Batch& batch, Observer* observer) const {
     Batch turned = batch;
-    if (positions_.rotary) turned.rotary = positions_.rotary(batch);
+    if (positions_.rotary) turned.rotary = {positions_.rotary(batch)};
     return norm_(run(layers_, x, turned, observer, nullptr, true));
   }
 

@@ -2,11 +2,9 @@
 // matrix of queries, keys and values. Weight names as published on Hugging Face (GPT2Model, GPT2LMHeadModel).
 #include <cmath>
 
-#include "attune/models/architecture.h"
 #include "attune/models/config_values.h"
-#include "attune/nn/embedding.h"
+#include "attune/models/decoder/decoder_model.h"
 #include "attune/nn/position/learned.h"
-#include "attune/ops/arithmetic.h"
 
 namespace attune {
 
@@ -56,7 +54,7 @@ struct Gpt2Config {
   }
 };
 
-Block gpt2_block(const Weights& w, const Gpt2Config& c, int layer) {
+Block gpt2_block(const Weights& w, const Gpt2Config& c, Place place) {
   LinearOptions dense{.in_by_out = true, .deviation = c.deviation}, residual = dense;
   // What is added to the residual stream begins smaller by the root of the number of additions (section 2.3).
   residual.deviation = c.deviation / std::sqrt(2.0 * static_cast<double>(c.layers));
@@ -64,7 +62,7 @@ Block gpt2_block(const Weights& w, const Gpt2Config& c, int layer) {
   return {.attention = {.output = Linear(attention / "c_proj", c.hidden_size, c.hidden_size, residual),
                         .fused = Linear(attention / "c_attn", c.hidden_size, 3 * c.hidden_size, dense),
                         .sizes = {c.heads, c.heads, c.hidden_size / c.heads},
-                        .rule = {.mask = causal(), .scale = c.attention_scale(layer)},
+                        .rule = {.mask = causal(), .scale = c.attention_scale(place.layer)},
                         .dropout = c.attention_dropout},
           .attention_norm = Norm::layer(w / "ln_1", c.hidden_size, c.epsilon),
           .feedforward = {.up = Linear(mlp / "c_fc", c.hidden_size, c.inner_size, dense),
@@ -73,65 +71,44 @@ Block gpt2_block(const Weights& w, const Gpt2Config& c, int layer) {
           .feedforward_norm = Norm::layer(w / "ln_2", c.hidden_size, c.epsilon),
           .order = NormOrder::pre,
           .dropout = c.residual_dropout,
-          .place = {Stack::decoder, layer}};
+          .place = place};
 }
 
-class Gpt2 : public Model {
- public:
-  Gpt2(const Gpt2Config& c, HeadKind head, WeightSource source)
-      : Model(std::move(source), {.spellings = {{NameRules::Spelling::Place::prefix, "transformer.", ""}},
-                                  .unused = {".attn.bias", ".attn.masked_bias", "lm_head.weight"},
-                                  .may_be_new = {"lm_head."}}),
-        embedding_dropout_(c.embedding_dropout) {
-    Weights root(parameters_), w = root / "transformer";
-    words_ = Embedding(w / "wte", c.vocab_size, c.hidden_size, {}, c.deviation);
-    positions_ = LearnedPositions(w / "wpe", c.positions, c.hidden_size, c.deviation);
-    for (int i = 0; i < c.layers; ++i) layers_.push_back(gpt2_block(w / "h" / i, c, i));
-    norm_ = Norm::layer(w / "ln_f", c.hidden_size, c.epsilon);
-    if (head == HeadKind::causal_lm)
-      head_ = std::make_unique<CausalLmHead>(
-          c.tied ? CausalLmHead(words_, root / "lm_head")
-                 : CausalLmHead(root / "lm_head", c.hidden_size, c.vocab_size, c.deviation));
-    facts_ = {.model_type = "gpt2",
-              .head = head,
-              .vocab_size = c.vocab_size,
-              .hidden_size = c.hidden_size,
-              .layers = c.layers,
-              .longest = c.positions,
-              .pad_token_id = c.pad_token_id,
-              .eos_token_ids = c.eos_token_ids,
-              .cached_attention = {c.heads, c.heads, c.hidden_size / c.heads},
-              .shares_keys = true};
-  }
-  const ModelFacts& facts() const override { return facts_; }
+DecoderSpec read_gpt2(const ConfigReader& config) {
+  const Gpt2Config c = Gpt2Config::read(config);
+  return {.model_type = "gpt2",
+          .names = {.base = "transformer",
+                    .words = "wte",
+                    .layers = "h",
+                    .norm = "ln_f",
+                    .unused = {".attn.bias", ".attn.masked_bias"}},
+          .vocab_size = c.vocab_size,
+          .hidden_size = c.hidden_size,
+          .layers = c.layers,
+          .attention = {c.heads, c.heads, c.hidden_size / c.heads},
+          .deviation = c.deviation,
+          .longest = c.positions,
+          .pad_token_id = c.pad_token_id,
+          .eos_token_ids = c.eos_token_ids,
+          .padding_learns = true,
+          .block = [c](const Weights& w, Place place) { return gpt2_block(w, c, place); },
+          .norm = [c](const Weights& w) { return Norm::layer(w, c.hidden_size, c.epsilon); },
+          .positions = [c](const Weights& base) -> std::function<Tensor(const Batch&)> {
+            return LearnedPositions(base / "wpe", c.positions, c.hidden_size, c.deviation);
+          },
+          .embedding_dropout = c.embedding_dropout,
+          .tied = c.tied};
+}
 
-  Tensor forward(const Batch& batch, Observer* observer) const override {
-    Tensor x = add(words_(batch.ids), positions_(batch));  // [tokens, hidden]
-    x = batch.dropped(x, embedding_dropout_, batch.site("embeddings"));
-    if (observer) observer->hidden_state(Stack::decoder, 0, x);
-    x = norm_(run(layers_, x, batch, observer, nullptr, true));
-    if (observer) observer->hidden_state(Stack::decoder, static_cast<int>(layers_.size()), x);
-    return x;
-  }
-  const std::vector<Block>& decoding_blocks() const override { return layers_; }
+Architecture gpt2_architecture() {
+  Architecture a = decoder_architecture(
+      {.model_type = "gpt2", .dropout_keys = {"resid_pdrop", "embd_pdrop", "attn_pdrop"}}, "GPT2", read_gpt2);
+  for (auto& [name, head] : a.classes)
+    if (head == HeadKind::causal_lm) name = "GPT2LMHeadModel";
+  return a;
+}
 
- private:
-  ModelFacts facts_;
-  double embedding_dropout_;
-  Embedding words_;
-  LearnedPositions positions_;
-  std::vector<Block> layers_;
-  Norm norm_;
-};
-
-const RegisterArchitecture gpt2({
-    .model_type = "gpt2",
-    .classes = {{"GPT2Model", HeadKind::none}, {"GPT2LMHeadModel", HeadKind::causal_lm}},
-    .dropout_keys = {"resid_pdrop", "embd_pdrop", "attn_pdrop"},
-    .build = [](const ConfigReader& config, HeadKind head, WeightSource source) -> std::unique_ptr<Model> {
-      return std::make_unique<Gpt2>(Gpt2Config::read(config), head, std::move(source));
-    },
-});
+const RegisterArchitecture gpt2(gpt2_architecture());
 
 }  // namespace
 

@@ -37,22 +37,50 @@ AttentionRule MultiHead::rule_for(const Batch& batch, Place place, std::string_v
   return now;
 }
 
+MultiHead::Projected MultiHead::split(const Tensor& all) const {
+  const std::int64_t dim = sizes.head_dim, queries = sizes.query_width(), keys = queries + sizes.kv_width();
+  if (fused_order == FusedOrder::side_by_side)
+    return {as_heads(columns(all, 0, queries), sizes.heads, dim),
+            as_heads(columns(all, queries, keys), sizes.kv_heads, dim),
+            as_heads(columns(all, keys, keys + sizes.kv_width()), sizes.kv_heads, dim)};
+  const std::int64_t group = sizes.heads / sizes.kv_heads;                                   // query heads of a key head
+  const Tensor groups = reshape(all, {all.dim(0), sizes.kv_heads, (group + 2) * dim});
+  const Tensor q = columns(groups, 0, group * dim);
+  // With one query head a key head, or one key head in all, query heads lie evenly spaced.
+  const bool even = group == 1 || sizes.kv_heads == 1;
+  return {as_heads(even ? q : contiguous(q), sizes.heads, dim), columns(groups, group * dim, (group + 1) * dim),
+          columns(groups, (group + 1) * dim, (group + 2) * dim)};
+}
+
+Tensor MultiHead::placed(const Tensor& heads, const Norm& norm, const Batch& batch) const {
+  Tensor x = heads;
+  if (!norm.identity()) {
+    const bool each = norm.width() == sizes.head_dim;
+    x = norm(each ? contiguous(x) : reshape(contiguous(x), {x.dim(0), x.dim(1) * x.dim(2)}));
+    x = as_heads(x, heads.dim(1), sizes.head_dim);
+  }
+  if (rotary < 0 || batch.rotary.empty()) return x;
+  return attune::rotary(x, batch.rotary.at(static_cast<std::size_t>(rotary)));
+}
+
+KeysAndValues MultiHead::keys_and_values(const Tensor& x, const Batch& batch) const {
+  if (fused) {
+    const Projected all = split((*fused)(x));
+    return {placed(all.k, key_norm, batch), all.v};
+  }
+  return {placed(as_heads(key(x), sizes.kv_heads, sizes.head_dim), key_norm, batch),
+          as_heads(value(x), sizes.kv_heads, sizes.head_dim)};
+}
+
 Tensor MultiHead::self(const Tensor& x, const Batch& batch, Place place, Observer* observer) const {
   Tensor q, k, v;
   if (fused) {
-    Tensor all = (*fused)(x);  // [tokens, query width + 2 key width]: read in place, head by head
-    std::int64_t queries = sizes.query_width(), keys = queries + sizes.kv_width();
-    q = as_heads(columns(all, 0, queries), sizes.heads, sizes.head_dim);
-    k = as_heads(columns(all, queries, keys), sizes.kv_heads, sizes.head_dim);
-    v = as_heads(columns(all, keys, keys + sizes.kv_width()), sizes.kv_heads, sizes.head_dim);
+    const Projected all = split((*fused)(x));
+    q = placed(all.q, query_norm, batch), k = placed(all.k, key_norm, batch), v = all.v;
   } else {
-    q = as_heads(query(x), sizes.heads, sizes.head_dim);
-    k = as_heads(key(x), sizes.kv_heads, sizes.head_dim);
-    v = as_heads(value(x), sizes.kv_heads, sizes.head_dim);
-  }
-  if (batch.rotary) {
-    q = rotary(q, *batch.rotary);
-    k = rotary(k, *batch.rotary);
+    q = placed(as_heads(query(x), sizes.heads, sizes.head_dim), query_norm, batch);
+    const KeysAndValues seen = keys_and_values(x, batch);
+    k = seen.k, v = seen.v;
   }
   if (family) {
     check(!batch.cache, "an attention family other than \"full\" is not decoded with a cache of keys and values");
@@ -68,19 +96,6 @@ Tensor MultiHead::self(const Tensor& x, const Batch& batch, Place place, Observe
   AttentionRule now = rule_for(batch, place, "attention weights");
   show(q, k, sequences, now, place, observer);
   return join(attention(q, k, v, sequences, now));
-}
-
-KeysAndValues MultiHead::keys_and_values(const Tensor& x, const Batch& batch) const {
-  Tensor k, v;
-  if (fused) {
-    const Tensor all = (*fused)(x);
-    const std::int64_t queries = sizes.query_width(), keys = queries + sizes.kv_width();
-    k = columns(all, queries, keys), v = columns(all, keys, keys + sizes.kv_width());
-  } else {
-    k = key(x), v = value(x);
-  }
-  k = as_heads(k, sizes.kv_heads, sizes.head_dim);
-  return {batch.rotary ? rotary(k, *batch.rotary) : k, as_heads(v, sizes.kv_heads, sizes.head_dim)};
 }
 
 Tensor MultiHead::cross(const Tensor& x, const Batch& batch, const Memory& memory, Place place,

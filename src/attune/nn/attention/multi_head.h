@@ -5,6 +5,7 @@
 
 #include "attune/nn/batch.h"
 #include "attune/nn/linear.h"
+#include "attune/nn/norm/norm.h"
 #include "attune/nn/observer.h"
 #include "attune/ops/attention.h"
 
@@ -43,13 +44,23 @@ struct KeysAndValues {
   Tensor k, v;
 };
 
+/// How one matrix for queries, keys and values orders its outputs.
+enum class FusedOrder {
+  side_by_side,  // [query heads | key heads | value heads] (GPT-2)
+  by_key_head,   // for each key head its query heads, the key, the value (GPT-NeoX, Falcon)
+};
+
 /// Concat(head_1..head_h) W^O with head_i = attention(x W_i^Q, s W_i^K, s W_i^V) (Vaswani et al. 2017, section 3.2.2),
 /// where s is x itself (self-attention) or a Memory (cross-attention).
 struct MultiHead {
   Linear query = {}, key = {}, value = {}, output = {};
-  /// One matrix for all three, [query | key | value] along its outputs (GPT-2's c_attn): then query, key, value are
-  /// empty.
+  /// One matrix for all three: then query, key, value are empty.
   std::optional<Linear> fused = {};
+  FusedOrder fused_order = FusedOrder::side_by_side;
+  /// Of queries and keys before they are turned: over each head's values (Qwen 3), or over all heads' together, as
+  /// wide as the norms are (OLMo 2).
+  Norm query_norm = {}, key_norm = {};
+  int rotary = 0;               // which of Batch::rotary turns queries and keys; below 0: none
   AttentionSizes sizes;
   AttentionRule rule;  // mask and scale; dropout is added in training
   double dropout = 0;  // on the attention weights
@@ -60,12 +71,18 @@ struct MultiHead {
   Tensor self(const Tensor& x, const Batch& batch, Place place, Observer* observer) const;
   Tensor cross(const Tensor& x, const Batch& batch, const Memory& memory, Place place,
                Observer* observer = nullptr) const;
-  /// Keys and values of self-attention, [tokens, kv_heads, head_dim], turned by batch.rotary where that is set.
+  /// Keys and values of self-attention, [tokens, kv_heads, head_dim], the keys normed and turned.
   KeysAndValues keys_and_values(const Tensor& x, const Batch& batch) const;
   /// Projects a memory's keys and values into its cache, once for all steps of a decoding.
   void remember(const Memory& memory, Place place) const;
 
  private:
+  struct Projected {
+    Tensor q, k, v;  // [tokens, heads or kv_heads, head_dim]
+  };
+  Projected split(const Tensor& all) const;  // what `fused` gave, read in place where its order allows
+  /// Queries or keys by their norm, then by their positions.
+  Tensor placed(const Tensor& heads, const Norm& norm, const Batch& batch) const;
   AttentionRule rule_for(const Batch& batch, Place place, std::string_view site) const;
   Tensor join(const Tensor& heads) const;  // W^O on the heads side by side
 };

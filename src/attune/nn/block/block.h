@@ -12,21 +12,38 @@ namespace attune {
 /// al. 2020).
 enum class NormOrder { post, pre };
 
+/// What the feed-forward network of a block reads.
+enum class FeedForwardInput {
+  attended,          // attention's sum: one sublayer behind the other
+  beside,            // the block's input, by its own norm: x + attention(n(x)) + feedforward(m(x)) (Black et al. 2022)
+  beside_same_norm,  // the block's input, by attention's norm (Wang & Komatsuzaki 2021, GPT-J)
+};
+
 /// The one Transformer block. An encoder, a decoder and an encoder-decoder differ in its values alone: the mask in
-/// `attention.rule`, and whether `cross` is there.
+/// `attention.rule`, and whether `cross` is there. A norm that is left out is the identity.
 struct Block {
   MultiHead attention;
-  Norm attention_norm;
+  Norm attention_norm = {};
   std::optional<MultiHead> cross = {};  // looks at a Memory
   Norm cross_norm = {};
   FeedForward feedforward;
-  Norm feedforward_norm;
+  Norm feedforward_norm = {};
   NormOrder order = NormOrder::pre;
-  double dropout = 0;  // on each sublayer's output, before the residual sum
+  /// Of a sublayer's output, before it joins the residual sum (Gemma 2, OLMo 2).
+  Norm attention_output_norm = {}, feedforward_output_norm = {};
+  FeedForwardInput feedforward_reads = FeedForwardInput::attended;  // the others: pre-norm without cross-attention
+  double residual_scale = 1;  // of each sublayer's output before the residual sum (Granite)
+  double dropout = 0;         // on each sublayer's output, before the residual sum
   Place place = {};
 
   /// x: [tokens, hidden]. `memory` is needed where `cross` is there. Returns [tokens, hidden].
   Tensor operator()(const Tensor& x, const Batch& batch, Observer* observer, const Memory* memory = nullptr) const;
+
+ private:
+  /// sum + residual_scale norm(out), with dropout.
+  Tensor joined(const Tensor& sum, const Tensor& out, const Norm& norm, const Batch& batch,
+                std::string_view site) const;
+  Tensor beside(const Tensor& x, const Batch& batch, Observer* observer) const;
 };
 
 }  // namespace attune

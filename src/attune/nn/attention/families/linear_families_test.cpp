@@ -323,7 +323,7 @@ TEST(LinearFamilies, AModelsRotaryPositionsTakeThePlaceOfRetentionsOwn) {
   const std::vector<Tensor> in = random_inputs(20);
   Batch batch = batch_of({20});
   const Tensor own = mixer(in, batch);
-  batch.rotary = RotaryTable{Tensor::full({20, width / 2}, 1), Tensor::zeros({20, width / 2})};
+  batch.rotary = {RotaryTable{Tensor::full({20, width / 2}, 1), Tensor::zeros({20, width / 2})}};
   EXPECT_FALSE(same_bits(mixer(in, batch), own));  // q and k are taken as turned
 }
 

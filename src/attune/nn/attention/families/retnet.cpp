@@ -41,7 +41,7 @@ class Retention : public RecurrentFamily {
 
   Tensor mix(const Input& in) const override {
     Tensor q = in.q, k = in.k;
-    if (!in.batch.rotary) {  // a model with rotary positions has turned them
+    if (in.batch.rotary.empty()) {  // a model with rotary positions has turned them
       const auto positions = in.batch.positions.values<std::int64_t>();
       const RotaryTable table = q.dtype() == DType::F64 ? retention_angles<double>(positions, q.dim(2) / 2)
                                                         : retention_angles<float>(positions, q.dim(2) / 2);

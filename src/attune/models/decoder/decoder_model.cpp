@@ -1,0 +1,81 @@
+#include "attune/models/decoder/decoder_model.h"
+
+#include "attune/ops/arithmetic.h"
+
+namespace attune {
+
+namespace {
+
+NameRules rules_of(const DecoderNames& names, HeadKind head) {
+  NameRules rules{.spellings = {{NameRules::Spelling::Place::prefix, names.base + ".", ""}},
+                  .unused = names.unused,
+                  .may_be_new = {names.head + ".", "score."}};
+  // A file of a language model may be opened for its states or for another head.
+  if (head != HeadKind::causal_lm)
+    for (const char* part : {".weight", ".bias"}) rules.unused.push_back(names.head + part);
+  if (head != HeadKind::classify) rules.unused.push_back("score.weight");
+  return rules;
+}
+
+}  // namespace
+
+DecoderModel::DecoderModel(DecoderSpec spec, HeadKind head, WeightSource source)
+    : Model(std::move(source), rules_of(spec.names, head)), spec_(std::move(spec)) {
+  const DecoderNames& names = spec_.names;
+  const Weights root(parameters_), base = root / names.base;
+  words_ = Embedding(base / names.words, spec_.vocab_size, spec_.hidden_size,
+                     spec_.padding_learns ? std::nullopt : spec_.pad_token_id, spec_.deviation);
+  if (spec_.positions) positions_ = spec_.positions(base);
+  if (spec_.embedding_norm) embedding_norm_ = spec_.embedding_norm(base / names.embedding_norm);
+  for (int i = 0; i < spec_.layers; ++i)
+    layers_.push_back(spec_.block(base / names.layers / i, {Stack::decoder, i}));
+  if (spec_.norm) norm_ = spec_.norm(base / names.norm);
+  spec_.head.deviation = spec_.deviation;
+  if (head == HeadKind::causal_lm)
+    head_ = std::make_unique<CausalLmHead>(
+        spec_.tied ? CausalLmHead(words_, root / names.head, spec_.head)
+                   : CausalLmHead(root / names.head, spec_.hidden_size, spec_.vocab_size, spec_.head));
+  if (head == HeadKind::classify)
+    head_ = std::make_unique<LastTokenHead>(root / "score", spec_.hidden_size, spec_.labels, spec_.deviation);
+  facts_ = {.model_type = spec_.model_type,
+            .head = head,
+            .vocab_size = spec_.vocab_size,
+            .hidden_size = spec_.hidden_size,
+            .layers = spec_.layers,
+            .longest = spec_.longest,
+            .pad_token_id = spec_.pad_token_id,
+            .eos_token_ids = spec_.eos_token_ids,
+            .cached_attention = spec_.attention,
+            .shares_keys = true};
+  for (const RopeConfig& rope : spec_.rope)
+    if (rope.scaling.depends_on_length()) facts_.shares_keys = false;
+}
+
+Tensor DecoderModel::forward(const Batch& batch, Observer* observer) const {
+  Tensor x = words_(batch.ids);  // [tokens, hidden]
+  if (spec_.embedding_scale != 1) x = scale(x, spec_.embedding_scale);
+  if (positions_) x = add(x, positions_(batch));
+  x = batch.dropped(embedding_norm_(x), spec_.embedding_dropout, batch.site("embeddings"));
+  Batch turned = batch;
+  for (const RopeConfig& rope : spec_.rope) turned.rotary.push_back(to_type(rotary_table(rope, batch), x.dtype()));
+  if (observer) observer->hidden_state(Stack::decoder, 0, x);
+  const bool norm_follows = !norm_.identity();
+  x = norm_(run(layers_, x, turned, observer, nullptr, norm_follows));
+  if (observer && norm_follows) observer->hidden_state(Stack::decoder, static_cast<int>(layers_.size()), x);
+  return x;
+}
+
+Architecture decoder_architecture(Architecture base, const std::string& class_prefix,
+                                  DecoderSpec (*read)(const ConfigReader& config)) {
+  base.classes = {{class_prefix + "Model", HeadKind::none},
+                  {class_prefix + "ForCausalLM", HeadKind::causal_lm},
+                  {class_prefix + "ForSequenceClassification", HeadKind::classify}};
+  base.build = [read](const ConfigReader& config, HeadKind head, WeightSource source) -> std::unique_ptr<Model> {
+    DecoderSpec spec = read(config);
+    spec.labels = label_count(config);
+    return std::make_unique<DecoderModel>(std::move(spec), head, std::move(source));
+  };
+  return base;
+}
+
+}  // namespace attune
