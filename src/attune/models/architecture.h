@@ -13,10 +13,10 @@ namespace attune {
 /// What an architecture's file registers: how to build its models from a config in the published form.
 struct Architecture {
   std::string model_type;  // config.json's: "bert"
-  std::vector<std::pair<std::string, HeadKind>>
-      classes;                            // config.json's `architectures`: {"BertForMaskedLM", HeadKind::masked_lm}
-  std::vector<std::string> dropout_keys;  // of its config: what a run's `dropout` replaces
-  std::function<std::unique_ptr<Model>(const ConfigReader&, HeadKind, WeightSource)> build;
+  /// config.json's `architectures`: {"BertForMaskedLM", HeadKind::masked_lm}.
+  std::vector<std::pair<std::string, HeadKind>> classes = {};
+  std::vector<std::string> dropout_keys = {};  // of its config: what a run's `dropout` replaces
+  std::function<std::unique_ptr<Model>(const ConfigReader&, HeadKind, WeightSource)> build = {};
 };
 
 /// Adds an architecture to the program's; a file-level constant in the architecture's own file.

@@ -37,8 +37,8 @@ class Head {
 /// How a causal model's logits follow from its final hidden states.
 struct CausalLmOptions {
   bool bias = false;
-  double deviation = 0.02;              // of new weights
-  double scale = 1;                     // of all logits (Cohere, Granite)
+  double deviation = 0.02;  // of new weights
+  double scale = 1;         // of all logits (Cohere, Granite)
   std::optional<double> logit_cap = {};
 };
 

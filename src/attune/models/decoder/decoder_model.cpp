@@ -27,8 +27,7 @@ DecoderModel::DecoderModel(DecoderSpec spec, HeadKind head, WeightSource source)
                      spec_.padding_learns ? std::nullopt : spec_.pad_token_id, spec_.deviation);
   if (spec_.positions) positions_ = spec_.positions(base);
   if (spec_.embedding_norm) embedding_norm_ = spec_.embedding_norm(base / names.embedding_norm);
-  for (int i = 0; i < spec_.layers; ++i)
-    layers_.push_back(spec_.block(base / names.layers / i, {Stack::decoder, i}));
+  for (int i = 0; i < spec_.layers; ++i) layers_.push_back(spec_.block(base / names.layers / i, {Stack::decoder, i}));
   if (spec_.norm) norm_ = spec_.norm(base / names.norm);
   spec_.head.deviation = spec_.deviation;
   if (head == HeadKind::causal_lm)

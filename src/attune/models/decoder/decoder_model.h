@@ -26,13 +26,13 @@ struct DecoderSpec {
   double deviation = 0.02;        // of new weights
   std::optional<std::int64_t> longest = {}, pad_token_id = {};
   std::vector<std::int64_t> eos_token_ids = {};
-  bool padding_learns = false;    // look-ups of the padding token give its row a gradient
-  std::int64_t labels = 2;  // of a classifier
+  bool padding_learns = false;  // look-ups of the padding token give its row a gradient
+  std::int64_t labels = 2;      // of a classifier
 
   /// A block, from the weights of its layer.
   std::function<Block(const Weights& layer, Place place)> block;
   /// The final norm, and that of the embeddings (BLOOM's); none: the identity.
-  std::function<Norm(const Weights& w)> norm = {}, embedding_norm = {};
+  std::function<Norm(const Weights&w)> norm = {}, embedding_norm = {};
   /// What learned positions add to the embeddings, [tokens, hidden]; its weights are declared under the base.
   std::function<std::function<Tensor(const Batch&)>(const Weights& base)> positions = {};
   /// The tables by which blocks turn queries and keys (MultiHead::rotary).

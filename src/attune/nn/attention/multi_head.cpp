@@ -43,7 +43,7 @@ MultiHead::Projected MultiHead::split(const Tensor& all) const {
     return {as_heads(columns(all, 0, queries), sizes.heads, dim),
             as_heads(columns(all, queries, keys), sizes.kv_heads, dim),
             as_heads(columns(all, keys, keys + sizes.kv_width()), sizes.kv_heads, dim)};
-  const std::int64_t group = sizes.heads / sizes.kv_heads;                                   // query heads of a key head
+  const std::int64_t group = sizes.heads / sizes.kv_heads;  // query heads of a key head
   const Tensor groups = reshape(all, {all.dim(0), sizes.kv_heads, (group + 2) * dim});
   const Tensor q = columns(groups, 0, group * dim);
   // With one query head a key head, or one key head in all, query heads lie evenly spaced.

@@ -60,7 +60,7 @@ struct MultiHead {
   /// Of queries and keys before they are turned: over each head's values (Qwen 3), or over all heads' together, as
   /// wide as the norms are (OLMo 2).
   Norm query_norm = {}, key_norm = {};
-  int rotary = 0;               // which of Batch::rotary turns queries and keys; below 0: none
+  int rotary = 0;  // which of Batch::rotary turns queries and keys; below 0: none
   AttentionSizes sizes;
   AttentionRule rule;  // mask and scale; dropout is added in training
   double dropout = 0;  // on the attention weights
