@@ -19,12 +19,12 @@ struct FormatRow {
 
 // In the order of the enumeration.
 constexpr std::array formats = {
-    FormatRow{QuantisedFormat::Q4_0, "q4_0", {32, 18}},      FormatRow{QuantisedFormat::Q4_1, "q4_1", {32, 20}},
-    FormatRow{QuantisedFormat::Q5_0, "q5_0", {32, 22}},      FormatRow{QuantisedFormat::Q5_1, "q5_1", {32, 24}},
-    FormatRow{QuantisedFormat::Q8_0, "q8_0", {32, 34}},      FormatRow{QuantisedFormat::Q2_K, "q2_k", {256, 84}},
-    FormatRow{QuantisedFormat::Q3_K, "q3_k", {256, 110}},    FormatRow{QuantisedFormat::Q4_K, "q4_k", {256, 144}},
-    FormatRow{QuantisedFormat::Q5_K, "q5_k", {256, 176}},    FormatRow{QuantisedFormat::Q6_K, "q6_k", {256, 210}},
-    FormatRow{QuantisedFormat::IQ4_NL, "iq4_nl", {32, 18}},  FormatRow{QuantisedFormat::IQ4_XS, "iq4_xs", {256, 136}},
+    FormatRow{QuantisedFormat::Q4_0, "q4_0", {32, 18}},     FormatRow{QuantisedFormat::Q4_1, "q4_1", {32, 20}},
+    FormatRow{QuantisedFormat::Q5_0, "q5_0", {32, 22}},     FormatRow{QuantisedFormat::Q5_1, "q5_1", {32, 24}},
+    FormatRow{QuantisedFormat::Q8_0, "q8_0", {32, 34}},     FormatRow{QuantisedFormat::Q2_K, "q2_k", {256, 84}},
+    FormatRow{QuantisedFormat::Q3_K, "q3_k", {256, 110}},   FormatRow{QuantisedFormat::Q4_K, "q4_k", {256, 144}},
+    FormatRow{QuantisedFormat::Q5_K, "q5_k", {256, 176}},   FormatRow{QuantisedFormat::Q6_K, "q6_k", {256, 210}},
+    FormatRow{QuantisedFormat::IQ4_NL, "iq4_nl", {32, 18}}, FormatRow{QuantisedFormat::IQ4_XS, "iq4_xs", {256, 136}},
 };
 
 const FormatRow& row_of(QuantisedFormat format) {
