@@ -8,8 +8,12 @@ A golden is {"tokenizer": the tokenizer.json, "cases": [{"text", "pair", "specia
 "mask", "decoded", "decoded_all"}]}. With --tokenizers the tokenizer files alone are written, too.
 """
 import argparse
+import collections
+import io
 import json
+import math
 import pathlib
+import tempfile
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -100,6 +104,67 @@ def replace_model(t, **changes):
     return Tokenizer.from_str(json.dumps(data))
 
 
+def unigram(normalizer=None, pre=None, decoder=None, post=None, special=("<unk>", "<s>", "</s>"), byte_fallback=False, unk_id=0):
+    """Scores by hand, so that the same tokenizer comes each time: substrings of the corpus's words by count and length."""
+    counts = collections.Counter()
+    for text in CORPUS[:4] + CORPUS[6:8]:
+        for word in text.split():
+            word = "▁" + word
+            for i in range(len(word)):
+                for length in range(1, 7):
+                    if i + length <= len(word): counts[word[i:i + length]] += 1
+    chosen = sorted(counts, key=lambda piece: (-counts[piece] * len(piece), piece))[:420]
+    total = sum(counts[piece] * len(piece) for piece in chosen)
+    vocab = [(token, 0.0) for token in special] + [(piece, math.log(counts[piece] * len(piece) / total)) for piece in chosen]
+    t = Tokenizer(models.Unigram(vocab, unk_id=unk_id, byte_fallback=byte_fallback))
+    t.normalizer = normalizer
+    t.pre_tokenizer = pre
+    t.decoder = decoder
+    t.post_processor = post
+    return t
+
+
+def more_tokenizers():
+    N, P, D, R = normalizers, pre_tokenizers, decoders, processors
+    yield "unigram", added(unigram(N.Sequence([N.Nmt(), N.NFKC(), N.Replace(Regex(" {2,}"), " ")]), P.Metaspace(), D.Metaspace(),
+                                   R.TemplateProcessing(single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 2)])),
+                           AddedToken("<extra_id_0>", special=True, normalized=False))
+    bytes_ = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)]
+    yield "unigram_bytes", unigram(None, P.Metaspace(prepend_scheme="first", split=False),
+                                   D.Sequence([D.ByteFallback(), D.Metaspace(prepend_scheme="first")]), special=bytes_, byte_fallback=True)
+    yield "unigram_precompiled", unigram(N.Sequence([N.Precompiled(charsmap()), N.Strip(left=False), N.Replace(Regex(" {2,}"), "▁")]),
+                                         P.Sequence([P.WhitespaceSplit(), P.Metaspace(prepend_scheme="always")]), D.Metaspace())
+    yield "unigram_scripts", unigram(None, P.Sequence([P.UnicodeScripts(), P.Metaspace(prepend_scheme="never"), P.Punctuation("isolated")]),
+                                     D.Metaspace(prepend_scheme="never"))
+    yield "fixed_length", char_bpe(P.FixedLength(length=4), D.Fuse(), unk_token="<unk>")
+    yield "wordpiece_nmt", word_piece(N.Nmt())
+    bloom = byte_bpe(P.Sequence([P.Split(Regex(r" ?[^(\s|[.,!?…。，、।۔،])]+"), "isolated"), P.ByteLevel(add_prefix_space=False, use_regex=False)]),
+                     R.ByteLevel(trim_offsets=False))
+    yield "bloom", bloom
+    letters = Tokenizer(models.WordLevel({"<pad>": 0, "<unk>": 1, "|": 2, **{c: i + 3 for i, c in enumerate("ehlorwd's.it")}}, unk_token="<unk>"))
+    letters.pre_tokenizer = P.Split(Regex("."), "isolated")
+    letters.normalizer = N.Sequence([N.Lowercase(), N.Replace(" ", "|")])
+    letters.decoder = D.CTC()
+    yield "ctc", letters
+
+
+def charsmap():
+    """A small table of SentencePiece's: keys that begin others, replacements that are longer, shorter, empty, or spaces."""
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2
+
+    from sentencepiece_goldens import RULES
+    with tempfile.TemporaryDirectory() as directory:
+        rules = pathlib.Path(directory) / "rules.tsv"
+        rules.write_text("".join(f"{a}\t{b}\n" for a, b in RULES))
+        written = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(CORPUS), model_writer=written, vocab_size=200, hard_vocab_limit=False,
+                                                 num_threads=1, minloglevel=2, normalization_rule_tsv=str(rules))
+    model = sentencepiece_model_pb2.ModelProto()
+    model.ParseFromString(written.getvalue())
+    return model.normalizer_spec.precompiled_charsmap
+
+
 def tokenizers():
     N, P, D, R = normalizers, pre_tokenizers, decoders, processors
     yield "bert_lower", word_piece(N.BertNormalizer(), post=bert_template())
@@ -143,6 +208,7 @@ def tokenizers():
                                         special=(), unk_token=None)
     yield "byte_level_normalizer", char_bpe(P.Split(Regex(r"[\w']+|[^\w\s]"), "contiguous", invert=True), D.ByteLevel(),
                                             normalizer=N.ByteLevel(), unk_token="<unk>")
+    yield from more_tokenizers()
     level = Tokenizer(models.WordLevel(unk_token="[UNK]"))
     level.pre_tokenizer = P.CharDelimiterSplit(" ")
     level.train_from_iterator(CORPUS, trainers.WordLevelTrainer(special_tokens=SPECIAL, show_progress=False))

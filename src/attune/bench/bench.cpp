@@ -10,6 +10,7 @@
 #include "attune/bench/decoding_attention.h"
 #include "attune/bench/generation.h"
 #include "attune/bench/matmul.h"
+#include "attune/bench/tokenization.h"
 #include "attune/bench/training.h"
 
 namespace attune::bench {
@@ -34,6 +35,8 @@ const std::vector<Bench>& benches() {
       {"decode", "attention of one token over 8192 cached ones, beside the rate of reading memory",
        decoding_attention_names(), decoding_attention},
       {"generate", "decoding with a cache, beside the rate of reading the weights", generation_names(), generation},
+      {"tokenize", "texts to token ids with tokenizers of each kind, beside the rate of reading memory",
+       tokenization_names(), tokenization, write_tokenization_cases},
   };
   return all;
 }

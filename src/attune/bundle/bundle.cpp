@@ -43,12 +43,6 @@ std::vector<NamedTensor> weights_of(const Model& model) {
   return weights;
 }
 
-bool holds_tokenizer(const Path& directory) {
-  for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json"})
-    if (std::filesystem::exists(directory / name)) return true;
-  return false;
-}
-
 Contract default_contract(const Bundle& bundle, const std::string& source) {
   Contract contract;
   if (bundle.model->facts().head == HeadKind::classify) contract.labels = labels_of(*bundle.config, source);
@@ -102,7 +96,8 @@ void check_contract(const Bundle& bundle, const std::string& source) {
 
 const Tokenizer& Bundle::text() const {
   check(tokenizer.has_value(),
-        "{} holds no tokenizer: texts need tokenizer.json, vocab.txt, or vocab.json with merges.txt there",
+        "{} holds no tokenizer: texts need tokenizer.json, a SentencePiece model, vocab.txt, or vocab.json with "
+        "merges.txt there",
         path.string());
   return *tokenizer;
 }
@@ -152,7 +147,7 @@ Bundle load_bundle(const Path& directory, const LoadOptions& options) {
                       .type = options.type};
   bundle.config = config;
   bundle.model = build_model(config, config_file.string(), std::move(source), options.head);
-  if (holds_tokenizer(directory)) bundle.tokenizer = Tokenizer::open(directory);
+  if (Tokenizer::is_in(directory)) bundle.tokenizer = Tokenizer::open(directory);
   Path contract_file = directory / "attune.json";
   if (std::filesystem::exists(contract_file)) {
     bundle.contract = Contract::read(contract_file);
@@ -182,7 +177,7 @@ void save_bundle(const Bundle& bundle, const Path& directory) {
   }
   write_file_atomically(directory / "config.json", to_text(config, 2) + "\n");
   write_sharded(directory, weights_of(*bundle.model));
-  if (bundle.tokenizer) bundle.tokenizer->save(directory / "tokenizer.json");
+  if (bundle.tokenizer) bundle.tokenizer->save_in(directory);
   bundle.contract.write(directory / "attune.json");
   if (bundle.novelty) write_safetensors(directory / "attune.safetensors", novelty_tensors(*bundle.novelty));
 }

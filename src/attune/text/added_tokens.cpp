@@ -119,6 +119,15 @@ void AddedTokens::read(const JsonView& json, const TokenizerModel& model, const 
   }
 }
 
+void AddedTokens::declare(const AddedToken& token) {
+  contents_.add(token.content);
+  content_ids_.push_back(token.id);
+  const auto at = std::lower_bound(list_.begin(), list_.end(), token.id,
+                                   [](const AddedToken& one, std::int32_t wanted) { return one.id < wanted; });
+  normal_forms_.insert(normal_forms_.begin() + (at - list_.begin()), token.content);
+  list_.insert(at, token);
+}
+
 void AddedTokens::split(std::string_view text, const Normalizer* normalizer, Pieces& pieces) const {
   if (text.empty()) return;
   const auto size = static_cast<std::uint32_t>(text.size());

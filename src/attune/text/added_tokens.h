@@ -40,6 +40,9 @@ class AddedTokens {
   /// `json`: the file's "added_tokens". Throws Error where an id is not the one that the token gets from its place.
   void read(const JsonView& json, const TokenizerModel& model, const Normalizer* normalizer);
 
+  /// A token of the model that counts as added and is never found in a text.
+  void declare(const AddedToken& token);
+
   /// Splits the text into added tokens and normalised rest.
   void split(std::string_view text, const Normalizer* normalizer, Pieces& pieces) const;
 

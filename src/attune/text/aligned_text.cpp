@@ -65,6 +65,24 @@ void AlignedText::replace(const std::vector<Span>& matches, std::string_view con
   take(std::move(writer));
 }
 
+void AlignedText::rewrite(std::string text, const std::vector<std::uint32_t>& from) {
+  const std::size_t size = bytes().size();
+  const auto place = [&](std::size_t at) {
+    if (at < size) return origin(at, at + 1).begin;
+    return size > 0 ? origin(size - 1, size).end : shift_;
+  };
+  Writer writer;
+  writer.align.reserve(text.size());
+  std::uint32_t begin = from.empty() ? 0 : place(from[0]);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::uint32_t end = from[i + 1] == from[i] ? begin : place(from[i + 1]);
+    writer.align.push_back({begin, end});
+    begin = end;
+  }
+  writer.text = std::move(text);
+  take(std::move(writer));
+}
+
 void AlignedText::transform(const std::vector<Transformed>& characters) {
   Writer writer;
   const std::string_view text = bytes();

@@ -59,6 +59,9 @@ class AlignedText {
   };
   void transform(const std::vector<Transformed>& characters);
 
+  /// Other bytes; byte i comes from the old ones [from[i], from[i + 1]), places between characters, which may be none.
+  void rewrite(std::string text, const std::vector<std::uint32_t>& from);
+
   class Writer {
    public:
     void put(char32_t point) {

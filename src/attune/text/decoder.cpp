@@ -1,5 +1,7 @@
 #include "attune/text/decoder.h"
 
+#include <algorithm>
+
 #include "attune/text/byte_alphabet.h"
 #include "attune/text/pattern.h"
 #include "attune/text/pre_tokenizer.h"
@@ -10,7 +12,16 @@ namespace attune {
 namespace {
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  if (from.empty()) return;
+  if (from.empty()) {  // as Rust's replace: before each character and at the end
+    std::string all(to);
+    for (std::size_t i = 0; i < text.size();) {
+      const std::uint32_t length = utf8_length(text[i]);
+      all.append(text, i, length).append(to);
+      i += length;
+    }
+    text = std::move(all);
+    return;
+  }
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
 }
@@ -168,6 +179,29 @@ class Replace final : public TokenDecoder {
   std::string content_;
 };
 
+/// Connectionist temporal classification (Graves et al. 2006): repetitions fall together, then blanks go.
+class Ctc final : public TokenDecoder {
+ public:
+  explicit Ctc(const JsonView& json)
+      : blank_(json.string("pad_token")),
+        delimiter_(json.string("word_delimiter_token")),
+        cleanup_(json.flag("cleanup")) {}
+  void apply(std::vector<std::string>& tokens) const override {
+    tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
+    for (std::string& token : tokens) {
+      replace_all(token, blank_, "");
+      if (!cleanup_) continue;
+      clean_up(token);
+      replace_all(token, delimiter_, " ");
+    }
+    std::erase(tokens, std::string());
+  }
+
+ private:
+  std::string blank_, delimiter_;
+  bool cleanup_;
+};
+
 class MetaspaceDecoder final : public TokenDecoder {
  public:
   explicit MetaspaceDecoder(Metaspace settings) : settings_(std::move(settings)) {}
@@ -214,6 +248,10 @@ std::shared_ptr<const TokenDecoder> TokenDecoder::read(const JsonView& json, int
     json.only({"type", "suffix"});
     return std::make_shared<BpeDecoder>(json.string("suffix"));
   }
+  if (type == "CTC") {
+    json.only({"type", "pad_token", "word_delimiter_token", "cleanup"});
+    return std::make_shared<Ctc>(json);
+  }
   if (type == "Metaspace") return std::make_shared<MetaspaceDecoder>(Metaspace::read(json));
   if (type == "Strip") {
     json.only({"type", "content", "start", "stop"});
@@ -229,9 +267,8 @@ std::shared_ptr<const TokenDecoder> TokenDecoder::read(const JsonView& json, int
   }
   if (type != "ByteFallback" && type != "Fuse")
     json.reject(
-        "the decoder \"{}\" is not supported: expected ByteLevel, WordPiece, BPEDecoder, Metaspace, ByteFallback, "
-        "Fuse, "
-        "Strip, Replace or Sequence",
+        "the decoder \"{}\" is not supported: expected ByteLevel, WordPiece, BPEDecoder, Metaspace, CTC, "
+        "ByteFallback, Fuse, Strip, Replace or Sequence",
         type);
   json.only({"type"});
   if (type == "Fuse") return std::make_shared<Fuse>();

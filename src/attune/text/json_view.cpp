@@ -186,6 +186,23 @@ void JsonView::each_pair(const std::function<void(std::string_view, std::string_
   }
 }
 
+void JsonView::each_score(const std::function<void(std::string_view, double)>& visit) const {
+  dom::array array;
+  const dom::element element = unpack(element_);
+  if (element.get_array().get(array)) reject("expected a list, found {}", kind_of(element));
+  std::size_t index = 0;
+  for (const dom::element item : array) {
+    const std::size_t at = index++;
+    std::string_view token;
+    double score;
+    dom::array both;
+    if (item.get_array().get(both) || both.size() != 2 || both.at(0).get_string().get(token) ||
+        both.at(1).get_double().get(score))
+      reject("[{}] is {}: expected [\"token\", score]", at, kind_of(item));
+    visit(token, score);
+  }
+}
+
 std::int64_t JsonView::size() const {
   const dom::element element = unpack(element_);
   dom::object object;

@@ -50,6 +50,8 @@ class JsonView {
   void each_id(const std::function<void(std::string_view, std::int64_t)>& visit) const;
   /// An array of "a b" or of ["a", "b"]: merges. "a b" must have exactly one space.
   void each_pair(const std::function<void(std::string_view, std::string_view)>& visit) const;
+  /// An array of ["a", number]: the vocabulary of a unigram model.
+  void each_score(const std::function<void(std::string_view, double)>& visit) const;
   std::int64_t size() const;  // of an array or object
 
   /// The value as JSON text in one line.

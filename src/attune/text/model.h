@@ -11,14 +11,15 @@
 
 namespace attune {
 
-/// A token of a word: its id and how many of the word's bytes it covers. The tokens of a word follow each other from
-/// its start.
+/// A token of a word: its id and how many of the word's bytes it covers, from where the token before it ended; 0 for a
+/// place between characters. `stays`: the next token covers the same bytes (bytes that stand for one unknown piece).
 struct Symbol {
   std::int32_t id;
   std::uint32_t length;
+  bool stays = false;
 };
 
-/// What a word (a piece that pre-tokenisation has left) becomes: BPE, WordPiece, WordLevel.
+/// What a word (a piece that pre-tokenisation has left) becomes: BPE, WordPiece, Unigram, WordLevel.
 class TokenizerModel {
  public:
   virtual ~TokenizerModel() = default;
@@ -33,6 +34,9 @@ class TokenizerModel {
   /// can't take them so. To be called before the first encode.
   virtual bool take_raw_bytes() { return false; }
 
+  /// The token whose text is that of the word's bytes which it stands for (unknown pieces of Unigram); -1: none.
+  virtual std::int32_t surface_token() const { return -1; }
+
   /// The model as the tokenizer file's JSON.
   virtual void write(std::string& json) const = 0;
 
@@ -46,6 +50,7 @@ class TokenizerModel {
 /// One for each kind; `json` is the file's "model".
 std::shared_ptr<TokenizerModel> read_bpe(const JsonView& json);
 std::shared_ptr<TokenizerModel> read_word_piece(const JsonView& json);
+std::shared_ptr<TokenizerModel> read_unigram(const JsonView& json);
 std::shared_ptr<TokenizerModel> read_word_level(const JsonView& json);
 
 }  // namespace attune

@@ -114,6 +114,8 @@ std::shared_ptr<const Normalizer> Normalizer::read(const JsonView& json, int dep
   if (depth > 16) json.reject("is nested more than 16 deep");
   const std::string type = json.string("type");
   if (type == "BertNormalizer") return read_bert_normalizer(json);
+  if (type == "Precompiled") return read_precompiled(json);
+  if (type == "Nmt") return read_nmt(json);
   if (type == "Sequence") {
     json.only({"type", "normalizers"});
     return std::make_shared<Sequence>(json, depth + 1);
@@ -141,8 +143,7 @@ std::shared_ptr<const Normalizer> Normalizer::read(const JsonView& json, int dep
   if (!simple)
     json.reject(
         "the normalizer \"{}\" is not supported: expected BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, "
-        "StripAccents, "
-        "Strip, Replace, Prepend, ByteLevel or Sequence",
+        "StripAccents, Strip, Replace, Prepend, Precompiled, Nmt, ByteLevel or Sequence",
         type);
   json.only({"type"});
   if (type == "Lowercase") return std::make_shared<Lowercase>();

@@ -18,5 +18,7 @@ class Normalizer {
 };
 
 std::shared_ptr<const Normalizer> read_bert_normalizer(const JsonView& json);
+std::shared_ptr<const Normalizer> read_precompiled(const JsonView& json);
+std::shared_ptr<const Normalizer> read_nmt(const JsonView& json);
 
 }  // namespace attune

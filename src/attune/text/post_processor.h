@@ -14,7 +14,7 @@ struct Token {
   std::int32_t id;
   std::int32_t begin, end;
   std::int32_t type = 0;
-  std::int32_t added = -1;   // index of the added token's occurrence, whose text may hold white space besides it
+  std::int32_t added = -1;   // index of the text of a token that has its own: an added one with white space around it
   std::int8_t sequence = 0;  // 0, 1; -1 for a token of the post-processor's own
 };
 using TokenList = std::vector<Token>;

@@ -1,5 +1,4 @@
 #include "attune/text/pre_tokenizer.h"
-
 #include <vector>
 
 #include "attune/text/pattern.h"
@@ -110,6 +109,50 @@ class CharDelimiterSplit final : public PreTokenizer {
   char32_t delimiter_;
 };
 
+/// Splits where the script changes. What has no script (a space) belongs to what is around it.
+class UnicodeScripts final : public PreTokenizer {
+ public:
+  void apply(Pieces& pieces) const override {
+    pieces.split([&](const Piece& piece) {
+      const std::string_view text = pieces.bytes(piece);
+      std::uint32_t begin = 0;
+      bool first = true;
+      int last = -1;
+      for (std::size_t i = 0; i < text.size();) {
+        const auto at = static_cast<std::uint32_t>(i);
+        const int script = old_script(next_code_point(text, i));
+        if (script == 0) continue;
+        if (script != last) {
+          // The reference splits before the first character that has a script, too, and drops what stands before it.
+          if (!first) pieces.add({piece.text, piece.begin + begin, piece.begin + at});
+          begin = at;
+          first = false;
+        }
+        last = script;
+      }
+      if (!first) pieces.add({piece.text, piece.begin + begin, piece.end});
+    });
+  }
+};
+
+class FixedLength final : public PreTokenizer {
+ public:
+  explicit FixedLength(std::int64_t length) : length_(length) {}
+  void apply(Pieces& pieces) const override {
+    pieces.split([&](const Piece& piece) {
+      const std::string_view text = pieces.bytes(piece);
+      for (std::size_t i = 0; i < text.size();) {
+        const auto begin = static_cast<std::uint32_t>(i);
+        for (std::int64_t k = 0; k < length_ && i < text.size(); ++k) i += utf8_length(text[i]);
+        pieces.add({piece.text, piece.begin + begin, piece.begin + static_cast<std::uint32_t>(i)});
+      }
+    });
+  }
+
+ private:
+  std::int64_t length_;
+};
+
 class PatternSplit final : public PreTokenizer {
  public:
   explicit PatternSplit(const JsonView& json)
@@ -176,14 +219,21 @@ std::shared_ptr<PreTokenizer> PreTokenizer::read(const JsonView& json, int depth
     json.only({"type", "delimiter"});
     return std::make_shared<CharDelimiterSplit>(read_character(json.at("delimiter")));
   }
-  const bool simple = type == "BertPreTokenizer" || type == "Whitespace" || type == "WhitespaceSplit";
+  if (type == "FixedLength") {
+    json.only({"type", "length"});
+    return std::make_shared<FixedLength>(json.has_key("length") ? json.at("length").integer(1, 1 << 30) : 5);
+  }
+  const bool simple =
+      type == "BertPreTokenizer" || type == "Whitespace" || type == "WhitespaceSplit" || type == "UnicodeScripts";
   if (!simple)
     json.reject(
-        "the pre-tokenizer \"{}\" is not supported: expected ByteLevel, BertPreTokenizer, Whitespace, WhitespaceSplit, "
-        "Split, Punctuation, Digits, Metaspace, CharDelimiterSplit or Sequence",
+        "the pre-tokenizer \"{}\" is not supported: expected ByteLevel, BertPreTokenizer, Whitespace, "
+        "WhitespaceSplit, "
+        "Split, Punctuation, Digits, Metaspace, CharDelimiterSplit, UnicodeScripts, FixedLength or Sequence",
         type);
   json.only({"type"});
   if (type == "BertPreTokenizer") return std::make_shared<BertPreTokenizer>();
+  if (type == "UnicodeScripts") return std::make_shared<UnicodeScripts>();
   if (type == "Whitespace") return std::make_shared<Whitespace>();
   return std::make_shared<WhitespaceSplit>();
 }

@@ -1,5 +1,10 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "attune/base/error.h"
 #include "attune/text/regex.h"
+#include "attune/text/utf8.h"
 
 namespace attune {
 
@@ -23,17 +28,37 @@ class Translation {
   std::string run() {
     while (at_ < in_.size()) {
       const char c = in_[at_];
-      if (c == '\\') {
-        escape(false);
-      } else if (c == '[') {
-        set();
-      } else if (c == '(' && in_.substr(at_, 2) == "(?") {
-        group();
-      } else if (c == '}' && interval_ && in_.substr(at_ + 1, 1) == "+") {
-        refuse("a \"+\" behind an interval");  // Ruby repeats the interval, PCRE2 makes it possessive
-      } else {
-        interval_ = c == '{' ? true : c == '}' ? false : interval_;
+      if (c == '(') {
+        open_.push_back(out_.size());
+        if (in_.substr(at_, 2) == "(?") {
+          group();
+        } else {
+          copy(1);
+        }
+      } else if (c == ')') {
+        if (!open_.empty()) {
+          atom_ = open_.back();
+          open_.pop_back();
+        }
         copy(1);
+      } else if (c == '}' && interval_ && in_.substr(at_ + 1, 1) == "+") {
+        out_.insert(atom_, "(?:");  // Ruby repeats the interval, PCRE2 would make it possessive
+        put("})+", 2);
+        interval_ = false;
+      } else if (std::string_view("*+?|^$").find(c) != std::string_view::npos) {
+        copy(1);
+      } else if (c == '{' || c == '}') {
+        interval_ = c == '{';
+        copy(1);
+      } else {
+        if (!interval_) atom_ = out_.size();
+        if (c == '\\') {
+          escape(false);
+        } else if (c == '[') {
+          out_ += set_expression(nullptr);
+        } else {
+          copy(utf8_length(c));
+        }
       }
     }
     return std::move(out_);
@@ -46,7 +71,7 @@ class Translation {
 
   void copy(std::size_t count) {
     out_.append(in_.substr(at_, count));
-    at_ += count;
+    at_ = std::min(at_ + count, in_.size());
   }
 
   void put(std::string_view text, std::size_t used) {
@@ -68,12 +93,11 @@ class Translation {
       case 'w':
         return class_of(word);
       case 'W':
-        if (in_set) refuse("\\W inside a set");
         return put("[^" + std::string(word) + "]", 2);
       case 'h':
         return class_of("0-9a-fA-F");
       case 'H':
-        refuse("\\H");
+        return put("[^0-9a-fA-F]", 2);
       case 'b':
       case 'B': {
         if (in_set) return copy(2);
@@ -98,6 +122,9 @@ class Translation {
       case 'y':
       case 'Y':
         refuse(std::string("\\") + c);
+      case 'x':
+        if (in_.substr(at_ + 2, 1) == "{") return copy(in_.find('}', at_) - at_ + 1);
+        return copy(2);
       default:
         return copy(2);
     }
@@ -122,22 +149,64 @@ class Translation {
     copy(end + 1 - at_);
   }
 
-  void set() {
-    copy(1);
-    if (in_.substr(at_, 1) == "^") copy(1);
+  /// One operand of a set: what PCRE2 can hold inside brackets, and sets that it can't nest, as expressions of their
+  /// own.
+  struct Operand {
+    std::string items;
+    std::vector<std::string> others;
+
+    bool simple() const { return others.empty(); }
+    std::string expression() const {
+      if (simple()) return "[" + items + "]";
+      std::string all = items.empty() ? "" : "[" + items + "]";
+      for (const std::string& other : others) all += (all.empty() ? "" : "|") + other;
+      return items.empty() && others.size() == 1 ? all : "(?:" + all + ")";
+    }
+  };
+
+  /// The set that begins here, as an expression for one character. A plain union inside a set goes into `outer` where
+  /// there is one; then the result is empty.
+  std::string set_expression(Operand* outer) {
+    if (++depth_ > 32) refuse("sets more than 32 deep");
+    if (in_.substr(at_, 2) == "[:") refuse("a POSIX class");
+    ++at_;
+    const bool negated = in_.substr(at_, 1) == "^";
+    if (negated) ++at_;
     if (in_.substr(at_, 1) == "]") refuse("an empty set");
-    while (true) {
+    std::vector<Operand> operands(1);
+    while (in_.substr(at_, 1) != "]") {
       if (at_ >= in_.size()) refuse("a set that does not end");
-      const char c = in_[at_];
-      if (c == ']') return copy(1);
-      if (c == '[') refuse("a set inside a set");
-      if (c == '&' && in_.substr(at_, 2) == "&&") refuse("an intersection of sets");
-      if (c == '\\') {
-        escape(true);
+      Operand& operand = operands.back();
+      if (in_.substr(at_, 2) == "&&") {
+        at_ += 2;
+        operands.emplace_back();
+      } else if (in_[at_] == '[') {
+        if (std::string other = set_expression(&operand); !other.empty()) operand.others.push_back(std::move(other));
+      } else if (in_.substr(at_, 2) == "\\W" || in_.substr(at_, 2) == "\\H") {
+        operand.others.push_back(in_[at_ + 1] == 'W' ? "[^" + std::string(word) + "]" : "[^0-9a-fA-F]");
+        at_ += 2;
       } else {
-        copy(1);
+        out_.swap(operand.items);
+        if (in_[at_] == '\\') {
+          escape(true);
+        } else {
+          copy(1);
+        }
+        out_.swap(operand.items);
       }
     }
+    ++at_;
+    --depth_;
+    for (const Operand& operand : operands)
+      if (operand.items.empty() && operand.simple()) refuse("an empty side of &&");
+    if (operands.size() == 1 && operands[0].simple()) {
+      if (!negated && outer) return outer->items += operands[0].items, "";
+      return (negated ? "[^" : "[") + operands[0].items + "]";
+    }
+    std::string all;
+    for (std::size_t i = 0; i + 1 < operands.size(); ++i) all += "(?=" + operands[i].expression() + ")";
+    all += operands.back().expression();
+    return negated ? "(?:(?!" + all + ")[\\x{0}-\\x{10FFFF}])" : "(?:" + all + ")";
   }
 
   void group() {
@@ -145,6 +214,7 @@ class Translation {
          {"(?:", "(?=", "(?!", "(?>", "(?<=", "(?<!", "(?i:", "(?i)", "(?-i:", "(?-i)", "(?#"})
       if (in_.substr(at_, known.size()) == known) {
         if (known == "(?#") refuse("a comment");
+        if (known.ends_with(')')) open_.pop_back();
         return copy(known.size());
       }
     refuse("a group \"" + std::string(in_.substr(at_, 4)) + "\"");
@@ -152,6 +222,9 @@ class Translation {
 
   std::string_view in_;
   std::size_t at_ = 0;
+  std::size_t atom_ = 0;           // where in out_ the last atom begins
+  std::vector<std::size_t> open_;  // the same for the groups that are open
+  int depth_ = 0;                  // of sets
   bool interval_ = false;
   std::string out_;
 };

@@ -27,14 +27,27 @@ TEST(Regex, ClassesAreOniguruma) {
   EXPECT_EQ(matches(Regex(R"(\bfoo\b)"), "foo foobar a\u0301foo"), (Strings{"foo"}));
 }
 
+TEST(Regex, SetsInsideSetsAreUnionsAndIntersections) {
+  EXPECT_EQ(matches(Regex(R"( ?[^(\s|[.,!?…。，、।۔،])]+)"), "Où (a) b.c，d…"), (Strings{"Où", "a", " b", "c", "d"}));
+  EXPECT_EQ(matches(Regex("[a[bc]]+"), "xabcx"), (Strings{"abc"}));
+  EXPECT_EQ(matches(Regex("[a-z&&[^aeiou]]+"), "hello"), (Strings{"h", "ll"}));
+  EXPECT_EQ(matches(Regex("[^a-z&&[^aeiou]]+"), "hello!"), (Strings{"e", "o!"}));
+  EXPECT_EQ(matches(Regex(R"([x[^\w]]+)"), "ax -b"), (Strings{"x -"}));
+  EXPECT_EQ(matches(Regex(R"([x\W]+)"), "ax -b"), (Strings{"x -"}));
+}
+
+TEST(Regex, IntervalBeforePlusIsRepeated) {
+  EXPECT_EQ(matches(Regex(R"(\p{N}{1,3}+)"), "12345 6"), (Strings{"12345", "6"}));
+  EXPECT_EQ(matches(Regex(R"((?:ab){2}+c)"), "ababababc"), (Strings{"ababababc"}));
+}
+
 TEST(Regex, EmptyMatchNeverFollowsAMatch) {
   EXPECT_EQ(matches(Regex("b*"), "abc"), (Strings{"", "b", ""}));
   EXPECT_EQ(matches(Regex::literal(""), "né"), (Strings{"", "", ""}));
 }
 
 TEST(Regex, WhatHasNoEqualIsRefused) {
-  for (const char* pattern :
-       {R"(\p{N}{1,3}+)", "[a[bc]]", "[a&&b]", R"(\X)", "(?m:.)", "(", R"(\)", "[", R"(\p{Nope})"})
+  for (const char* pattern : {"[[:alpha:]]", "[a&&]", R"(\X)", "(?m:.)", "(", R"(\)", "[", R"(\p{Nope})"})
     EXPECT_THROW(Regex{pattern}, Error) << pattern;
 }
 

@@ -1,4 +1,5 @@
 #include "attune/text/tokenizer.h"
+#include "attune/text/tokenizer_parts.h"
 
 namespace attune {
 
@@ -7,21 +8,23 @@ namespace {
 /// True where the text may still change at its end: an unfinished character decodes to U+FFFD.
 bool unfinished(const std::string& text) { return text.ends_with("\xEF\xBF\xBD"); }
 
-std::size_t common_length(const std::string& a, const std::string& b) {
-  std::size_t length = 0;
-  while (length < a.size() && length < b.size() && a[length] == b[length]) ++length;
-  return length;
-}
-
 }  // namespace
+
+/// What the window decodes to beyond the text that was given. Where a run of byte tokens turns out not to be valid
+/// after all, the decoder takes back what it had made of them; what was given stays, and the rest is decoded alone.
+std::string StreamDecoder::beyond_known(const std::string& text) const {
+  if (text.starts_with(known_text_)) return text.substr(known_text_.size());
+  return tokenizer_.decode(std::span(window_).subspan(known_), skip_);
+}
 
 // A token's text may depend on the one before (spaces, "##"), so the window keeps the last group of tokens that gave
 // text, and the new text is what the whole window decodes to beyond what that group did.
 std::string StreamDecoder::push(std::int32_t id) {
+  if (!tokenizer_.parts().decoded_token(id, skip_)) return {};
   window_.push_back(id);
   const std::string text = tokenizer_.decode(window_, skip_);
   if (text.size() <= known_text_.size() || unfinished(text)) return {};
-  const std::string fresh = text.substr(common_length(text, known_text_));
+  std::string fresh = beyond_known(text);
   window_.erase(window_.begin(), window_.begin() + static_cast<std::ptrdiff_t>(known_));
   known_ = window_.size();
   known_text_ = tokenizer_.decode(window_, skip_);
@@ -29,8 +32,7 @@ std::string StreamDecoder::push(std::int32_t id) {
 }
 
 std::string StreamDecoder::finish() {
-  const std::string text = tokenizer_.decode(window_, skip_);
-  const std::string fresh = text.substr(common_length(text, known_text_));
+  std::string fresh = beyond_known(tokenizer_.decode(window_, skip_));
   window_.clear();
   known_ = 0;
   known_text_.clear();

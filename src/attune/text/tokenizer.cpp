@@ -26,6 +26,12 @@ void number_points(std::string_view text, std::vector<std::uint32_t>& points) {
   points[text.size()] = count;
 }
 
+/// The empty range before the byte `at` < size.
+Span empty_before(const AlignedText& text, std::uint32_t at) {
+  const std::uint32_t begin = text.origin(at, at + 1).begin;
+  return {begin, begin};
+}
+
 }  // namespace
 
 Margins margins_of(std::string_view token) {
@@ -41,6 +47,20 @@ Margins margins_of(std::string_view token) {
 std::string_view Tokenizer::Parts::token(std::int32_t id) const {
   if (const AddedToken* token = added.find(id)) return token->content;
   return model->vocabulary().has(id) ? model->vocabulary().token(id) : std::string_view();
+}
+
+std::optional<std::string_view> Tokenizer::Parts::decoded_token(std::int32_t id, bool skip_special) const {
+  std::string_view text;
+  if (const AddedToken* token = added.find(id)) {
+    text = added.decoded(*token);
+  } else if (model->vocabulary().has(id)) {
+    text = model->vocabulary().token(id);
+  } else {
+    return std::nullopt;
+  }
+  // As in the reference it is the text that makes a token special, whatever its id.
+  if (skip_special && added.is_special_text(text)) return std::nullopt;
+  return text;
 }
 
 std::unique_ptr<Workspace> Tokenizer::Parts::borrow() const {
@@ -86,6 +106,7 @@ void Tokenizer::Parts::encode_sequence(std::string_view text, std::int8_t sequen
   const auto encode_word = [this](std::string_view word, std::vector<Symbol>& symbols) {
     model->encode(word, symbols);
   };
+  const std::int32_t surface_token = model->surface_token();
   tokens.reserve(tokens.size() + text.size() / 4);
   for (const Piece& piece : pieces.list()) {
     const AlignedText& source = pieces.text(piece);
@@ -107,15 +128,21 @@ void Tokenizer::Parts::encode_sequence(std::string_view text, std::int8_t sequen
       // Fallback bytes of a token with an affix may outnumber the word's; the reference then gives positions in the
       // word.
       const bool inside = at + symbol.length <= piece.end;
-      const Span span = inside
+      const Span span = symbol.length == 0 ? empty_before(source, at)
+                        : inside
                             ? source.origin(at, at + symbol.length)
                             : Span{std::min<std::uint32_t>(at - piece.begin, static_cast<std::uint32_t>(text.size())),
                                    std::min<std::uint32_t>(at + symbol.length - piece.begin,
                                                            static_cast<std::uint32_t>(text.size()))};
       token.id = symbol.id;
+      token.added = -1;
+      if (symbol.id == surface_token) {
+        token.added = static_cast<std::int32_t>(added_texts.size());
+        added_texts.emplace_back(pieces.bytes(piece).substr(at - piece.begin, symbol.length));
+      }
       token.begin = point_of(span.begin), token.end = point_of(span.end);
       tokens.push_back(token);
-      at += symbol.length;
+      if (!symbol.stays) at += symbol.length;
     }
   }
 }
@@ -183,20 +210,8 @@ std::vector<Encoding> Tokenizer::encode_batch(std::span<const TextPair> inputs, 
 std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const {
   std::vector<std::string> tokens;
   tokens.reserve(ids.size());
-  const Vocabulary& vocabulary = parts_->model->vocabulary();
-  for (std::int32_t id : ids) {
-    std::string_view text;
-    if (const AddedToken* token = parts_->added.find(id)) {
-      text = parts_->added.decoded(*token);
-    } else if (vocabulary.has(id)) {
-      text = vocabulary.token(id);
-    } else {
-      continue;
-    }
-    // As in the reference it is the text that makes a token special, whatever its id.
-    if (skip_special_tokens && parts_->added.is_special_text(text)) continue;
-    tokens.emplace_back(text);
-  }
+  for (std::int32_t id : ids)
+    if (const auto text = parts_->decoded_token(id, skip_special_tokens)) tokens.emplace_back(*text);
   if (parts_->decoder) parts_->decoder->apply(tokens);
   std::string result;
   for (std::size_t i = 0; i < tokens.size(); ++i) {

@@ -55,20 +55,25 @@ struct AddedToken {
 ///   Encoding encoding = tokenizer.encode("Bonjour");
 ///   std::string text = tokenizer.decode(encoding.ids);
 ///
-/// Supported: the models BPE, WordPiece and WordLevel, and every component that the readers in this room list. What a
-/// file asks for and Attune lacks is an Error that names it. A file's "truncation" and "padding" are kept and written,
-/// never applied.
+/// Supported: the models BPE, WordPiece, Unigram and WordLevel, and every component that Hugging Face's tokenizers 0.23
+/// have; SentencePiece models of both kinds. What a file asks for and Attune lacks is an Error that names it. A file's
+/// "truncation" and "padding" are kept and written, never applied.
 class Tokenizer {
  public:
-  /// A tokenizer.json; or a directory with tokenizer.json, or with vocab.txt (BERT), or with vocab.json and merges.txt
-  /// (GPT-2, RoBERTa), for which tokenizer_config.json is heeded. Throws Error that names the file and what is wrong in
-  /// it.
+  /// A tokenizer.json, or a SentencePiece .model; or a directory with tokenizer.json, or with a SentencePiece model
+  /// (sentencepiece_directory.h), or with vocab.txt (BERT), or with vocab.json and merges.txt (GPT-2, RoBERTa), for
+  /// which tokenizer_config.json is heeded. Throws Error that names the file and what is wrong in it.
   static Tokenizer open(const Path& file_or_directory);
+  /// True where the directory has one of these.
+  static bool is_in(const Path& directory);
   static Tokenizer parse(std::string_view json, const std::string& source);
 
-  /// As tokenizer.json; save() writes it to a file, whole or not at all.
+  /// As tokenizer.json; save() writes it to a file, whole or not at all. Throws Error where the tokenizer is a
+  /// SentencePiece model, which tokenizer.json can't say in all detail.
   std::string json() const;
   void save(const Path& file) const;
+  /// Writes what open() needs to a directory: tokenizer.json, or the files of a SentencePiece model as they were.
+  void save_in(const Path& directory) const;
 
   /// Throws Error with the byte's position where a text is not UTF-8, and beyond 1 GB.
   Encoding encode(std::string_view text, EncodeOptions options = {}) const;
@@ -93,14 +98,17 @@ class Tokenizer {
 
   struct Parts;
   const Parts& parts() const { return *parts_; }
+  static Tokenizer made_of(std::shared_ptr<const Parts> parts) { return Tokenizer(std::move(parts)); }
 
  private:
   explicit Tokenizer(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
   std::shared_ptr<const Parts> parts_;
 };
 
-/// Text from tokens that come one by one. All that push() gives, and finish() at the end, together are what decode()
-/// gives for all ids; no push ends inside a character.
+/// Text from tokens that come one by one. No push ends inside a character. All that push() gives, and finish() at the
+/// end, together are what decode() gives for all ids, with one exception: a run of byte tokens (<0xE4>) that is no
+/// valid text as a whole decodes to U+FFFD for each byte, but the characters in it that were complete have been given
+/// before.
 class StreamDecoder {
  public:
   explicit StreamDecoder(Tokenizer tokenizer, bool skip_special_tokens = true)
@@ -112,6 +120,8 @@ class StreamDecoder {
   std::string finish();
 
  private:
+  std::string beyond_known(const std::string& text) const;
+
   Tokenizer tokenizer_;
   bool skip_;
   std::vector<std::int32_t> window_;  // the tokens that the next text depends on

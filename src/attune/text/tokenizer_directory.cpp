@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "attune/base/json.h"
 #include "attune/text/json_view.h"
+#include "attune/text/sentencepiece_directory.h"
 #include "attune/text/tokenizer.h"
+#include "attune/text/tokenizer_settings.h"
 #include "attune/text/utf8.h"
 
 namespace attune {
@@ -23,29 +24,6 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// What a directory without tokenizer.json says about its tokenizer, in tokenizer_config.json.
-class Settings {
- public:
-  explicit Settings(const Path& directory) {
-    const Path file = directory / "tokenizer_config.json";
-    if (std::filesystem::exists(file)) json_ = JsonView::parse(read_file(file), file.string());
-  }
-
-  bool flag(std::string_view key, bool otherwise) const { return json_ ? json_->flag_or(key, otherwise) : otherwise; }
-  bool has(std::string_view key) const { return json_ && json_->has(key); }
-  /// A token, given as a string or as {"content": ...}.
-  std::string token(std::string_view key, std::string otherwise) const {
-    if (!has(key)) return otherwise;
-    const JsonView value = json_->at(key);
-    return std::string(value.is_object() ? value.at("content").string() : value.string());
-  }
-  std::string text(std::string_view key) const { return json_ ? json_->string_or(key, "") : ""; }
-  const JsonView& json() const { return *json_; }
-
- private:
-  std::optional<JsonView> json_;
-};
-
 std::string special_tokens(const std::map<std::int64_t, std::pair<std::string, bool>>& by_id) {
   std::string json;
   for (const auto& [id, token] : by_id)
@@ -60,7 +38,7 @@ Tokenizer open_bert(const Path& directory) {
   const Path file = directory / "vocab.txt";
   const std::string text = read_file(file);
   check_utf8(text, "reading " + file.string());
-  const Settings settings(directory);
+  const TokenizerSettings settings(directory);
   if (!settings.flag("do_basic_tokenize", true))
     settings.json().at("do_basic_tokenize").reject("BERT's tokenizer without its basic tokenizer is not supported");
   std::map<std::string_view, std::int64_t> ids;
@@ -118,7 +96,7 @@ Tokenizer open_gpt2(const Path& directory) {
   const Path vocabulary_file = directory / "vocab.json", merges_file = directory / "merges.txt";
   const std::string vocabulary = read_file(vocabulary_file), merges_text = read_file(merges_file);
   check_utf8(merges_text, "reading " + merges_file.string());
-  const Settings settings(directory);
+  const TokenizerSettings settings(directory);
   std::string merges;
   std::int64_t number = 0;
   for (std::string_view line : lines_of(merges_text)) {
@@ -173,15 +151,28 @@ Tokenizer open_gpt2(const Path& directory) {
 
 }  // namespace
 
+bool Tokenizer::is_in(const Path& directory) {
+  if (!sentencepiece_file_in(directory).empty()) return true;
+  for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json"})
+    if (std::filesystem::exists(directory / name)) return true;
+  return false;
+}
+
 Tokenizer Tokenizer::open(const Path& path) {
-  if (!std::filesystem::is_directory(path)) return parse(read_file(path), path.string());
+  if (!std::filesystem::is_directory(path)) {
+    const bool pieces = path.extension() == ".model" || path.extension() == ".spm";
+    return pieces ? open_sentencepiece(path) : parse(read_file(path), path.string());
+  }
   if (const Path file = path / "tokenizer.json"; std::filesystem::exists(file))
     return parse(read_file(file), file.string());
+  if (!sentencepiece_file_in(path).empty()) return open_sentencepiece_directory(path);
   if (std::filesystem::exists(path / "vocab.txt")) return open_bert(path);
   if (std::filesystem::exists(path / "vocab.json") && std::filesystem::exists(path / "merges.txt"))
     return open_gpt2(path);
-  fail("opening the tokenizer in {}: found neither tokenizer.json, nor vocab.txt, nor vocab.json with merges.txt",
-       path.string());
+  fail(
+      "opening the tokenizer in {}: found neither tokenizer.json, nor tokenizer.model, spiece.model or source.spm, "
+      "nor vocab.txt, nor vocab.json with merges.txt",
+      path.string());
 }
 
 }  // namespace attune

@@ -87,4 +87,9 @@ std::string Tokenizer::json() const {
 
 void Tokenizer::save(const Path& file) const { write_file_atomically(file, json() + "\n"); }
 
+void Tokenizer::save_in(const Path& directory) const {
+  if (parts_->files.empty()) return save(directory / "tokenizer.json");
+  for (const auto& [name, bytes] : parts_->files) write_file_atomically(directory / name, bytes);
+}
+
 }  // namespace attune

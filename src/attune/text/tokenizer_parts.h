@@ -35,8 +35,9 @@ struct Tokenizer::Parts {
   std::shared_ptr<const TokenDecoder> decoder;
   std::shared_ptr<const TokenizerModel> model;
   AddedTokens added;
-  std::vector<Margins> margins;  // [limit], where the post-processor trims
-  bool raw_bytes = false;        // words reach the model as bytes, not as characters of the byte alphabet
+  std::vector<Margins> margins;                            // [limit], where the post-processor trims
+  std::vector<std::pair<std::string, std::string>> files;  // names and bytes, of what is not made from tokenizer.json
+  bool raw_bytes = false;  // words reach the model as bytes, not as characters of the byte alphabet
 
   /// The text's pieces without looking for added tokens: what training counts.
   void split_for_training(std::string_view text, Pieces& pieces) const;
@@ -45,6 +46,8 @@ struct Tokenizer::Parts {
                        std::vector<std::string>& added_texts) const;
   Encoding encode(const TextPair& input, EncodeOptions options, Workspace& workspace) const;
   std::string_view token(std::int32_t id) const;  // empty where there is none
+  /// The token as decoding sees it; nothing where there is none, or where it is special and those are skipped.
+  std::optional<std::string_view> decoded_token(std::int32_t id, bool skip_special) const;
 
   std::unique_ptr<Workspace> borrow() const;
   void give_back(std::unique_ptr<Workspace> workspace) const;

@@ -1,5 +1,4 @@
 #include "attune/text/tokenizer_trainer.h"
-
 #include <algorithm>
 #include <map>
 
@@ -7,7 +6,9 @@
 #include "attune/base/json.h"
 #include "attune/text/byte_alphabet.h"
 #include "attune/text/pair_merger.h"
+#include "attune/text/tokenizer_description.h"
 #include "attune/text/tokenizer_parts.h"
+#include "attune/text/unigram_trainer.h"
 #include "attune/text/utf8.h"
 
 namespace attune {
@@ -16,67 +17,30 @@ namespace {
 
 constexpr std::string_view continuing = "##";
 
-const char* yes(bool flag) { return flag ? "true" : "false"; }
-
-/// The file without vocabulary and merges, which stand for {vocab} and {merges}.
-std::string describe(const TokenizerTraining& t, const StringTable& tokens, std::string_view vocab,
-                     std::string_view merges) {
-  const bool bpe = t.kind == TokenizerKind::byte_level_bpe;
-  std::string json = R"({"version":"1.0","truncation":null,"padding":null,"added_tokens":[)";
-  for (std::size_t i = 0; i < t.special_tokens.size(); ++i)
-    json += fmt::format(
-        R"({}{{"id":{},"content":{},"single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true}})",
-        i > 0 ? "," : "", tokens.find(t.special_tokens[i]), json_quoted(t.special_tokens[i]));
-  json += "],\"normalizer\":";
-  json += bpe ? "null"
-              : fmt::format(R"({{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,)"
-                            R"("strip_accents":null,"lowercase":{}}})",
-                            yes(t.lower_case));
-  json += ",\"pre_tokenizer\":";
-  json += bpe ? R"({"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true})"
-              : R"({"type":"BertPreTokenizer"})";
-
-  std::string single, pair, special;
-  const auto put = [&](std::string& list, const std::string& token, int type) {
-    if (token.empty()) return;
-    list += fmt::format(R"({}{{"SpecialToken":{{"id":{},"type_id":{}}}}})", list.empty() ? "" : ",", json_quoted(token),
-                        type);
-  };
-  const auto put_sequence = [&](std::string& list, char name, int type) {
-    list += fmt::format(R"({}{{"Sequence":{{"id":"{}","type_id":{}}}}})", list.empty() ? "" : ",", name, type);
-  };
-  put(single, t.start_token, 0);
-  put_sequence(single, 'A', 0);
-  put(single, t.end_token, 0);
-  pair = single;
-  put_sequence(pair, 'B', 1);
-  put(pair, t.end_token, 1);
-  for (const std::string& token : {t.start_token, t.end_token}) {
-    if (token.empty() || (token == t.end_token && token == t.start_token && !special.empty())) continue;
-    special += fmt::format(R"({0}{1}:{{"id":{1},"ids":[{2}],"tokens":[{1}]}})", special.empty() ? "" : ",",
-                           json_quoted(token), tokens.find(token));
-  }
-  const std::string framing = fmt::format(
-      R"({{"type":"TemplateProcessing","single":[{}],"pair":[{}],"special_tokens":{{{}}}}})", single, pair, special);
-  const std::string byte_level =
-      R"({"type":"ByteLevel","add_prefix_space":true,"trim_offsets":false,"use_regex":true})";
-  json += ",\"post_processor\":" + (special.empty() && bpe ? byte_level : framing);
-  json += ",\"decoder\":";
-  json += bpe ? R"({"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true})"
-              : R"({"type":"WordPiece","prefix":"##","cleanup":true})";
-  json += bpe ? R"(,"model":{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":null,)"
-                R"("end_of_word_suffix":null,"fuse_unk":false,"byte_fallback":false,"ignore_merges":false,"vocab":{)"
-              : R"(,"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##",)"
-                R"("max_input_chars_per_word":100,"vocab":{)";
-  json.append(vocab).append(bpe ? "},\"merges\":[" : "}").append(bpe ? merges : "").append(bpe ? "]}}" : "}}");
-  return json;
-}
-
-std::string vocabulary_json(const StringTable& tokens) {
-  std::string json;
+/// Without merges: WordPiece.
+std::string model_json(const TokenizerTraining& training, const StringTable& tokens, const std::string& merges) {
+  std::string json =
+      training.kind == TokenizerKind::byte_level_bpe
+          ? R"({"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":null,)"
+            R"("end_of_word_suffix":null,"fuse_unk":false,"byte_fallback":false,"ignore_merges":false,"vocab":{)"
+          : R"({"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##",)"
+            R"("max_input_chars_per_word":100,"vocab":{)";
   for (std::int32_t id = 0; id < tokens.size(); ++id)
     json += fmt::format("{}{}:{}", id > 0 ? "," : "", json_quoted(tokens[id]), id);
-  return json;
+  return json + (training.kind == TokenizerKind::byte_level_bpe ? "},\"merges\":[" + merges + "]}" : "}}");
+}
+
+std::string unigram_json(const TokenizerTraining& training, const std::vector<ScoredToken>& tokens) {
+  std::string json;
+  for (const std::string& token : training.special_tokens)
+    json += fmt::format("{}[{},0.0]", json.empty() ? "" : ",", json_quoted(token));
+  const auto& special = training.special_tokens;
+  for (const ScoredToken& token : tokens)  // a special token's text is found before the model sees it
+    if (std::count(special.begin(), special.end(), token.text) == 0)
+      json += fmt::format(",[{},{}]", json_quoted(token.text), token.score);
+  const auto unknown = std::find(special.begin(), special.end(), unknown_token(training));
+  return fmt::format(R"({{"type":"Unigram","unk_id":{},"vocab":[{}],"byte_fallback":false}})",
+                     unknown - special.begin(), json);
 }
 
 /// Words and how often they came, in the order of their bytes.
@@ -90,8 +54,8 @@ struct WordCounts {
     ++counts[number];
   }
 
-  std::vector<std::pair<std::string, std::int64_t>> sorted(bool raw_bytes) const {
-    std::vector<std::pair<std::string, std::int64_t>> list;
+  std::vector<WordCount> sorted(bool raw_bytes) const {
+    std::vector<WordCount> list;
     for (std::int32_t i = 0; i < words.size(); ++i) {
       std::string word;
       if (raw_bytes) {
@@ -126,8 +90,7 @@ WordCounts count_words(const Tokenizer::Parts& parts, const TextSource& texts, c
 }
 
 /// The characters that become tokens: all of them, or the most frequent; for byte-level BPE all 256 and no others.
-std::vector<char32_t> find_alphabet(const TokenizerTraining& training,
-                                    const std::vector<std::pair<std::string, std::int64_t>>& words) {
+std::vector<char32_t> find_alphabet(const TokenizerTraining& training, const std::vector<WordCount>& words) {
   std::vector<char32_t> alphabet;
   if (training.kind == TokenizerKind::byte_level_bpe) {
     for (int byte = 0; byte < 256; ++byte) alphabet.push_back(byte_to_character(static_cast<unsigned char>(byte)));
@@ -146,11 +109,13 @@ std::vector<char32_t> find_alphabet(const TokenizerTraining& training,
 }
 
 TokenizerTraining completed(TokenizerTraining training) {
-  const bool bpe = training.kind == TokenizerKind::byte_level_bpe;
+  const bool word_piece = training.kind == TokenizerKind::word_piece;
   std::vector<std::string>& special = training.special_tokens;
   if (special.empty()) {
-    if (bpe) {
+    if (training.kind == TokenizerKind::byte_level_bpe) {
       special = {"<|endoftext|>"};
+    } else if (training.kind == TokenizerKind::unigram) {
+      special = {"<pad>", "</s>", "<unk>"};
     } else {
       special = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
     }
@@ -158,11 +123,13 @@ TokenizerTraining completed(TokenizerTraining training) {
   const auto has = [&](const std::string& token) {
     return std::find(special.begin(), special.end(), token) != special.end();
   };
-  if (!bpe && training.start_token.empty() && training.end_token.empty() && has("[CLS]") && has("[SEP]")) {
+  if (word_piece && training.start_token.empty() && training.end_token.empty() && has("[CLS]") && has("[SEP]")) {
     training.start_token = "[CLS]";
     training.end_token = "[SEP]";
   }
-  check(bpe || has("[UNK]"), "training a tokenizer: word_piece needs the special token [UNK]");
+  check(!word_piece || has("[UNK]"), "training a tokenizer: word_piece needs the special token [UNK]");
+  check(training.kind != TokenizerKind::unigram || !unknown_token(training).empty(),
+        "training a tokenizer: unigram needs the special token <unk> or [UNK]");
   for (const std::string& token : special) {
     check(!token.empty(), "training a tokenizer: a special token is empty");
     check_utf8(token, "training a tokenizer: a special token");
@@ -180,27 +147,51 @@ TokenizerTraining completed(TokenizerTraining training) {
   return training;
 }
 
-}  // namespace
-
-Tokenizer train_tokenizer(const TokenizerTraining& wanted, const TextSource& texts, const Run& run) {
-  const TokenizerTraining training = completed(wanted);
-  const bool bpe = training.kind == TokenizerKind::byte_level_bpe;
-  StringTable tokens;
-  for (const std::string& token : training.special_tokens) tokens.add(token);
-
-  // A tokenizer that only knows its alphabet splits the texts into words.
-  StringTable first = tokens;
-  for (int byte = 0; bpe && byte < 256; ++byte) {
-    std::string letter;
-    append_utf8(letter, byte_to_character(static_cast<unsigned char>(byte)));
-    first.add(letter);
+/// A tokenizer that only knows its alphabet, to split the texts into words.
+Tokenizer bare_tokenizer(const TokenizerTraining& training, StringTable tokens) {
+  if (training.kind == TokenizerKind::byte_level_bpe) {
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string letter;
+      append_utf8(letter, byte_to_character(static_cast<unsigned char>(byte)));
+      tokens.add(letter);
+    }
   }
-  const Tokenizer bare =
-      Tokenizer::parse(describe(training, first, vocabulary_json(first), ""), "a tokenizer to train");
-  const WordCounts counts = count_words(bare.parts(), texts, run);
-  const auto words = counts.sorted(bare.parts().raw_bytes);
+  const std::string model =
+      training.kind == TokenizerKind::unigram ? unigram_json(training, {}) : model_json(training, tokens, "");
+  return Tokenizer::parse(describe_tokenizer(training, tokens, model), "a tokenizer to train");
+}
 
-  const std::vector<char32_t> alphabet = find_alphabet(training, words);
+/// What lies between the characters that are not in the alphabet.
+std::vector<WordCount> parts_in_alphabet(const std::vector<WordCount>& words, const std::vector<char32_t>& alphabet) {
+  std::map<std::string, std::int64_t> parts;
+  for (const auto& [word, count] : words) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < word.size();) {
+      const std::size_t at = i;
+      if (std::binary_search(alphabet.begin(), alphabet.end(), next_code_point(word, i))) continue;
+      if (at > begin) parts[word.substr(begin, at - begin)] += count;
+      begin = i;
+    }
+    if (begin < word.size()) parts[word.substr(begin)] += count;
+  }
+  return {parts.begin(), parts.end()};
+}
+
+std::string train_unigram_model(const TokenizerTraining& training, const std::vector<WordCount>& words,
+                                const std::vector<char32_t>& alphabet, const Run& run) {
+  const auto special = static_cast<std::int64_t>(training.special_tokens.size());
+  check(special + static_cast<std::int64_t>(alphabet.size()) <= training.vocab_size,
+        "training a tokenizer: vocab_size is {}, but special tokens and alphabet alone are {}; ask for more, or limit "
+        "the alphabet",
+        training.vocab_size, special + static_cast<std::int64_t>(alphabet.size()));
+  return unigram_json(
+      training, train_unigram(parts_in_alphabet(words, alphabet), {.vocab_size = training.vocab_size - special}, run));
+}
+
+/// BPE and WordPiece; `tokens` holds the special ones and gets the others.
+std::string train_merged_model(const TokenizerTraining& training, const std::vector<WordCount>& words,
+                               const std::vector<char32_t>& alphabet, StringTable& tokens, const Run& run) {
+  const bool bpe = training.kind == TokenizerKind::byte_level_bpe;
   for (char32_t point : alphabet) {
     std::string letter;
     append_utf8(letter, point);
@@ -225,14 +216,32 @@ Tokenizer train_tokenizer(const TokenizerTraining& wanted, const TextSource& tex
         training.vocab_size, tokens.size());
 
   PairMerger merger(tokens, std::move(symbols), bpe ? "" : std::string(continuing));
-  const auto merges = merger.merge(training.vocab_size, training.min_frequency, run);
-  std::string merges_json;
-  if (bpe) {
-    for (const auto& [a, b] : merges)
-      merges_json +=
-          fmt::format("{}[{},{}]", merges_json.empty() ? "" : ",", json_quoted(tokens[a]), json_quoted(tokens[b]));
-  }
-  return Tokenizer::parse(describe(training, tokens, vocabulary_json(tokens), merges_json), "a tokenizer just trained");
+  std::string merges;
+  for (const auto& [a, b] : merger.merge(training.vocab_size, training.min_frequency, run))
+    merges += fmt::format("{}[{},{}]", merges.empty() ? "" : ",", json_quoted(tokens[a]), json_quoted(tokens[b]));
+  return model_json(training, tokens, merges);
+}
+
+}  // namespace
+
+TokenizerKind tokenizer_kind(std::string_view name) {
+  if (name == "bpe") return TokenizerKind::byte_level_bpe;
+  if (name == "wordpiece") return TokenizerKind::word_piece;
+  check(name == "unigram", "a tokenizer of type \"{}\": expected bpe, wordpiece or unigram", name);
+  return TokenizerKind::unigram;
+}
+
+Tokenizer train_tokenizer(const TokenizerTraining& wanted, const TextSource& texts, const Run& run) {
+  const TokenizerTraining training = completed(wanted);
+  StringTable tokens;
+  for (const std::string& token : training.special_tokens) tokens.add(token);
+  const Tokenizer bare = bare_tokenizer(training, tokens);
+  const std::vector<WordCount> words = count_words(bare.parts(), texts, run).sorted(bare.parts().raw_bytes);
+  const std::vector<char32_t> alphabet = find_alphabet(training, words);
+  const std::string model = training.kind == TokenizerKind::unigram
+                                ? train_unigram_model(training, words, alphabet, run)
+                                : train_merged_model(training, words, alphabet, tokens, run);
+  return Tokenizer::parse(describe_tokenizer(training, tokens, model), "a tokenizer just trained");
 }
 
 }  // namespace attune

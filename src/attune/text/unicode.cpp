@@ -2,6 +2,7 @@
 
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
+#include <unicode/uscript.h>
 #include <unicode/ustring.h>
 
 #include <string>
@@ -61,6 +62,15 @@ bool is_old_punctuation(char32_t point) {
            (point >= 123 && point <= 126);
   if (point == 0x166D || point == 0x111C9) return true;  // Po until Unicode 12 and 11
   return (category_mask(point) & U_GC_P_MASK) && known_in(point, 8);
+}
+
+int old_script(char32_t point) {
+  if (point == ' ' || !known_in(point, 9)) return 0;
+  UErrorCode status = U_ZERO_ERROR;
+  const UScriptCode script = uscript_getScript(code(point), &status);
+  if (script == USCRIPT_UNKNOWN) return 0;
+  const bool kana = script == USCRIPT_HIRAGANA || script == USCRIPT_KATAKANA || point == 0x30FC;
+  return 1 + (kana ? USCRIPT_HAN : script);  // USCRIPT_COMMON is 0
 }
 
 bool is_old_nonspacing_mark(char32_t point) {

@@ -31,6 +31,10 @@ bool is_old_punctuation(char32_t point);  // P as of Unicode 8, or ASCII punctua
 bool is_old_nonspacing_mark(char32_t point);  // Mn as of Unicode 8
 bool is_old_mark(char32_t point);             // M as of Unicode 9: what StripAccents drops
 
+/// Script as of Unicode 9 for UnicodeScripts: a number that is equal for equal scripts; 0 for characters that have none
+/// and for the space. Hiragana, Katakana and U+30FC count as Han.
+int old_script(char32_t point);
+
 /// Ideographs of the blocks that BERT surrounds with spaces.
 bool is_cjk_ideograph(char32_t point);
 

@@ -19,7 +19,22 @@ Vocabulary Vocabulary::read(const JsonView& object) {
     std::int32_t& slot = result.numbers_[static_cast<std::size_t>(id)];
     if (slot >= 0) object.reject("\"{}\" and \"{}\" have the same id {}", result.tokens_[slot], token, id);
     slot = number;
+    ++result.count_;
   });
+  return result;
+}
+
+Vocabulary Vocabulary::of_list(const std::vector<std::string>& tokens) {
+  Vocabulary result;
+  for (const std::string& token : tokens) {
+    const std::int32_t number = result.tokens_.add(token), id = static_cast<std::int32_t>(result.count_++);
+    result.numbers_.push_back(number);
+    if (number == static_cast<std::int32_t>(result.ids_.size())) {
+      result.ids_.push_back(id);
+    } else {
+      result.ids_[static_cast<std::size_t>(number)] = id;
+    }
+  }
   return result;
 }
 

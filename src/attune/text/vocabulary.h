@@ -27,8 +27,11 @@ class Vocabulary {
   /// The token of an id that the vocabulary has.
   std::string_view token(std::int32_t id) const { return tokens_[numbers_[static_cast<std::size_t>(id)]]; }
 
-  std::int32_t size() const { return tokens_.size(); }                               // tokens
+  std::int32_t size() const { return static_cast<std::int32_t>(count_); }            // tokens
   std::int32_t limit() const { return static_cast<std::int32_t>(numbers_.size()); }  // largest id + 1
+
+  /// Tokens whose ids are their places. One given twice keeps both ids; find() gives the last, as Hugging Face's does.
+  static Vocabulary of_list(const std::vector<std::string>& tokens);
 
   /// As JSON, in the order of ids.
   void write(std::string& json) const;
@@ -37,6 +40,7 @@ class Vocabulary {
   StringTable tokens_;
   std::vector<std::int32_t> ids_;      // [tokens], in the order of coming
   std::vector<std::int32_t> numbers_;  // [limit], the token's number in tokens_, or -1
+  std::size_t count_ = 0;
 };
 
 }  // namespace attune

@@ -31,7 +31,7 @@ HeadKind head_of(TrainTask task) {
 
 TokenizerTraining tokenizer_training(const RunConfig& config) {
   TokenizerTraining t;
-  t.kind = config.tokenizer.type == "bpe" ? TokenizerKind::byte_level_bpe : TokenizerKind::word_piece;
+  t.kind = tokenizer_kind(config.tokenizer.type);
   t.vocab_size = config.tokenizer.vocab_size;
   t.lower_case = config.tokenizer.lowercase;
   if (config.task == TrainTask::classify || config.task == TrainTask::mlm) {

@@ -71,7 +71,7 @@ RunConfig::TokenizerChoice read_tokenizer(const ConfigReader& c, TrainTask task)
   // What a model writes must become the same text again: only byte-level tokens keep spaces as they are.
   if (task == TrainTask::lm || task == TrainTask::translate) t.type = "bpe";
   t.from = c.string_or("from", "");
-  t.type = c.choice_or("type", t.type, {"bpe", "wordpiece"});
+  t.type = c.choice_or("type", t.type, {"bpe", "wordpiece", "unigram"});
   t.vocab_size = c.integer_or("vocab_size", t.vocab_size, {.at_least = 300});
   t.lowercase = c.flag_or("lowercase", t.lowercase);
   return t;

@@ -40,7 +40,7 @@ class FileTexts {
 
 int run_train(const TrainTokenizerArguments& a, const Session& session) {
   TokenizerTraining training = a.training;
-  training.kind = a.type == "bpe" ? TokenizerKind::byte_level_bpe : TokenizerKind::word_piece;
+  training.kind = tokenizer_kind(a.type);
   training.lower_case = !a.keep_case;
   FileTexts texts(a.input, {.text_field = a.text_field, .empty_text = true});
   Tokenizer tokenizer = train_tokenizer(
@@ -56,21 +56,26 @@ int run_train(const TrainTokenizerArguments& a, const Session& session) {
 
 Command tokenizer_command() {
   const char* example = "attune tokenizer train --type bpe --vocab-size 8000 --input corpus.jsonl --output tokenizer";
-  return {"tokenizer", "Data", "train: makes a tokenizer.json from texts", example,
-          [example](Arguments& arguments) -> Action {
-            auto a = std::make_shared<TrainTokenizerArguments>();
-            Arguments train = arguments.subcommand("train", "makes a tokenizer.json from texts", example, a->chosen);
-            train.choice("--type", a->type, {"bpe", "wordpiece"}, "byte-level BPE (GPT-2), or WordPiece (BERT)");
-            train.option("--vocab-size", a->training.vocab_size, "tokens, special ones and the alphabet included");
-            train.required("--input", a->input, "files of texts (JSON lines; .csv, .tsv, .txt by their ending)");
-            train.required("--output", a->output, "directory to write tokenizer.json to");
-            train.option("--text-field", a->text_field, "the field that holds the text");
-            train.option("--min-frequency", a->training.min_frequency, "of two tokens together, to become one");
-            train.option("--special-tokens", a->training.special_tokens,
-                         "the first ids, in this order; else <|endoftext|>, or [PAD] [UNK] [CLS] [SEP] [MASK]", true);
-            train.flag("--keep-case", a->keep_case, "wordpiece: tell upper from lower case, and keep accents");
-            return [a](const Session& session) { return run_train(*a, session); };
-          }};
+  return {
+      "tokenizer", "Data", "train: makes a tokenizer.json from texts", example,
+      [example](Arguments& arguments) -> Action {
+        auto a = std::make_shared<TrainTokenizerArguments>();
+        Arguments train = arguments.subcommand("train", "makes a tokenizer.json from texts", example, a->chosen);
+        train.choice("--type", a->type, {"bpe", "wordpiece", "unigram"},
+                     "byte-level BPE (GPT-2), WordPiece (BERT) or Unigram (T5)");
+        train.option("--vocab-size", a->training.vocab_size, "tokens, special ones and the alphabet included");
+        train.required("--input", a->input, "files of texts (JSON lines; .csv, .tsv, .txt by their ending)");
+        train.required("--output", a->output, "directory to write tokenizer.json to");
+        train.option("--text-field", a->text_field, "the field that holds the text");
+        train.option("--min-frequency", a->training.min_frequency,
+                     "of two tokens together, to become one (not for unigram)");
+        train.option(
+            "--special-tokens", a->training.special_tokens,
+            "the first ids, in this order; else <|endoftext|>, or [PAD] [UNK] [CLS] [SEP] [MASK], or <pad> </s> <unk>",
+            true);
+        train.flag("--keep-case", a->keep_case, "wordpiece: tell upper from lower case, and keep accents");
+        return [a](const Session& session) { return run_train(*a, session); };
+      }};
 }
 
 }  // namespace attune
