@@ -24,11 +24,11 @@ struct Bundle {
 
 struct LoadOptions {
   bool trainable = false;
-  std::optional<HeadKind> head;  // else the one that config.json names
-  std::uint64_t seed = 0;        // of a head that begins afresh
+  std::optional<HeadKind> head = {};  // else the one that config.json names
+  std::uint64_t seed = 0;             // of a head that begins afresh
   DType type = DType::F32;
-  std::optional<double> dropout;    // replaces every rate in config.json
-  std::vector<std::string> labels;  // of a classifier that begins afresh; one that has its head keeps its own
+  std::optional<double> dropout = {};    // replaces every rate in config.json
+  std::vector<std::string> labels = {};  // of a classifier that begins afresh; one that has its head keeps its own
 };
 
 /// Throws one Error for whatever is missing, unknown or does not fit in any of its files; never loads half.

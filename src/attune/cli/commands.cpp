@@ -4,9 +4,9 @@ namespace attune {
 
 std::vector<Command> commands() {
   return {example_command(),   split_command(),    tokenizer_command(), tokenize_command(), train_command(),
-          calibrate_command(), workflow_command(), classify_command(),  generate_command(), translate_command(),
-          memory_command(),    evaluate_command(), info_command(),      verify_command(),   forward_command(),
-          probe_command(),     demo_command(),     bench_command()};
+          calibrate_command(), workflow_command(), classify_command(),  embed_command(),    generate_command(),
+          translate_command(), memory_command(),   evaluate_command(),  info_command(),     verify_command(),
+          forward_command(),   probe_command(),    demo_command(),      bench_command()};
 }
 
 }  // namespace attune

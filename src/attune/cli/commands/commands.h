@@ -13,6 +13,7 @@ Command train_command();
 Command calibrate_command();
 Command workflow_command();
 Command classify_command();
+Command embed_command();
 Command generate_command();
 Command translate_command();
 Command memory_command();
