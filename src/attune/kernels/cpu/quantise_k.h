@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+
+#include "attune/kernels/reference/quantised_blocks.h"
+
+/// Blocks of 256 values; see quantise.h, whose source alone includes this.
+namespace attune::kernels {
+
+void compress(std::span<const float> x, blocks::Q4_K& b);
+void compress(std::span<const float> x, blocks::Q5_K& b);
+void compress(std::span<const float> x, blocks::Q6_K& b);
+
+}  // namespace attune::kernels

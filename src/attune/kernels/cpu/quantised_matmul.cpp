@@ -1,0 +1,155 @@
+#include "attune/kernels/cpu/quantised_matmul.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "attune/base/error.h"
+#include "attune/base/threads.h"
+#include "attune/kernels/cpu/quantised_kernels.h"
+#include "attune/kernels/cpu/scratch.h"
+#include "attune/kernels/workspace.h"
+
+namespace attune::kernels {
+
+namespace {
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+constexpr std::int64_t block_rows = 256;  // of x: their sums for a tile are 32 KiB
+constexpr std::int64_t half_block = 16;   // values of x whose codes' sum is known
+
+/// All of x, rounded, with what its products with a format need besides.
+class CodedX {
+ public:
+  CodedX(const Rows<const float>& x, const CodeRule& rule, const IntegerKernels& kernels)
+      : inputs_(x.width),
+        parts_(x.width / rule.part),
+        codes_(x.count * x.width),
+        scales_(x.count * (x.width / x_block)),
+        starts_(x.count * parts_),
+        sums_(rule.has_addend ? x.count * parts_ : 1),
+        has_sums_(rule.has_addend) {
+    const std::int64_t halves = x.width / half_block;
+    const int offset = rule.offset + (rule.has_sign ? kernels.sign_offset : 0);
+    parallel(x.count, std::max<std::int64_t>(1, (1 << 14) / x.width), [&](std::int64_t begin, std::int64_t end) {
+      Scratch scratch;
+      auto* of_halves = scratch.take<std::int32_t>(halves);
+      for (std::int64_t i = begin; i < end; ++i) {
+        float* scales = scales_.data() + i * (inputs_ / x_block);
+        kernels.encode(x[i], x.width, codes_.data() + i * inputs_, scales, of_halves);
+        for (std::int64_t part = 0; part < parts_; ++part) {
+          std::int32_t sum = of_halves[part * rule.part / half_block];
+          if (rule.part == x_block) sum += of_halves[2 * part + 1];
+          starts_.data()[i * parts_ + part] = -offset * sum;
+          if (rule.has_addend)
+            sums_.data()[i * parts_ + part] = scales[part * rule.part / x_block] * static_cast<float>(sum);
+        }
+      }
+    });
+  }
+
+  /// Rows from `row` on, inputs from `input` on.
+  CodedRows at(std::int64_t row, std::int64_t input) const {
+    const std::int64_t blocks = inputs_ / x_block, part = input / (inputs_ / parts_);
+    return {codes_.data() + row * inputs_ + input,
+            scales_.data() + row * blocks + input / x_block,
+            starts_.data() + row * parts_ + part,
+            has_sums_ ? sums_.data() + row * parts_ + part : nullptr,
+            inputs_,
+            blocks,
+            parts_};
+  }
+
+ private:
+  std::int64_t inputs_, parts_;
+  Workspace<std::int8_t> codes_;    // [m, inputs]
+  Workspace<float> scales_;         // [m, inputs / 32]
+  Workspace<std::int32_t> starts_;  // [m, parts]
+  Workspace<float> sums_;           // [m, parts]
+  bool has_sums_;
+};
+
+struct Work {
+  const QuantisedRows& w;
+  const Rows<float>& y;
+  const float* bias;
+  const CodedX& x;
+  const CodeRule rule = code_rule(w.format);
+  const IntegerKernels& kernels = integer_kernels();
+};
+
+/// Where 32 outputs' blocks begin, from `input` on.
+PackedOutputs outputs_from(const Work& w, std::int64_t first, std::int64_t input, std::int64_t inputs) {
+  const QuantisedBlock block = block_of(w.w.format);
+  const std::int64_t offset = input / block.values * block.bytes;
+  PackedOutputs outputs{};
+  for (std::int64_t i = 0; i < tile_outputs; ++i) {
+    const std::int64_t row = std::min(first + i, w.w.count - 1);
+    outputs.rows[i] = reinterpret_cast<const std::uint8_t*>(w.w[row]) + offset;
+  }
+  outputs.inputs = inputs;
+  // The next tile's memory, in as many steps: which part comes when does not matter.
+  const std::int64_t next = std::min(first + tile_outputs, w.w.count - 1);
+  outputs.ahead = reinterpret_cast<const std::uint8_t*>(w.w[next]) + tile_outputs * offset;
+  return outputs;
+}
+
+/// y's rows [row, row + rows) for 32 outputs from `first` on.
+void multiply_tile(const Work& w, std::int64_t row, std::int64_t rows, std::int64_t first) {
+  Scratch scratch;
+  const std::int64_t parts = tile_inputs / w.rule.part;
+  const CodeTile tile{scratch.take<std::uint8_t>(tile_inputs * tile_outputs), scratch.take<float>(parts * tile_outputs),
+                      scratch.take<float>(parts * tile_outputs)};
+  auto* sums = scratch.take<float>(rows * tile_outputs);  // [rows, 32]
+  const std::int64_t width = std::min(tile_outputs, w.y.width - first);
+  const auto bytes = static_cast<std::size_t>(width) * sizeof(float);
+  std::fill(sums, sums + rows * tile_outputs, 0.0f);
+  if (w.bias)
+    for (std::int64_t i = 0; i < rows; ++i) std::memcpy(sums + i * tile_outputs, w.bias + first, bytes);
+
+  const auto format = static_cast<std::size_t>(w.w.format);
+  for (std::int64_t input = 0; input < w.w.width; input += tile_inputs) {
+    const std::int64_t inputs = std::min(tile_inputs, w.w.width - input);
+    w.kernels.unpack[format](outputs_from(w, first, input, inputs), tile);
+    w.kernels.multiply[format]({tile, w.x.at(row, input), inputs, sums}, rows);
+  }
+  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(w.y[row + i] + first, sums + i * tile_outputs, bytes);
+}
+
+/// Tiles for one task: about `worth` bytes of weights read, or multiplications done in that time.
+std::int64_t tiles_of_task(std::int64_t rows, const QuantisedRows& w) {
+  constexpr std::int64_t worth = 1 << 15, multiplications_of_byte = 16;
+  const std::int64_t cost = tile_outputs * (w.stride + rows * w.width / multiplications_of_byte);
+  return std::max<std::int64_t>(1, worth / std::max<std::int64_t>(1, cost));
+}
+
+}  // namespace
+
+void matmul(const Rows<const float>& x, const QuantisedRows& w, const Rows<float>& y, const float* bias) {
+  check(x.width == w.width && y.count == x.count && y.width == w.count,
+        "quantised matmul: [{}, {}] times [{}, {}] transposed does not give [{}, {}]", x.count, x.width, w.count,
+        w.width, y.count, y.width);
+  check(w.width % block_of(w.format).values == 0, "quantised matmul: {} inputs are no whole blocks of {}", w.width,
+        name_of(w.format));
+  if (y.count == 0 || y.width == 0) return;
+  if (w.width == 0) {
+    for (std::int64_t i = 0; i < y.count; ++i)
+      for (std::int64_t j = 0; j < y.width; ++j) y[i][j] = bias ? bias[j] : 0.0f;
+    return;
+  }
+  const CodedX coded(x, code_rule(w.format), integer_kernels());
+  const Work work{w, y, bias, coded};
+  const std::int64_t tiles = divide_up(w.count, tile_outputs), rows_at_once = std::min(x.count, block_rows);
+  const std::int64_t together = std::min(tiles, tiles_of_task(rows_at_once, w)), groups = divide_up(tiles, together);
+  // All of one block of rows first: its codes stay in a cache.
+  parallel(divide_up(x.count, block_rows) * groups, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t task = begin; task < end; ++task) {
+      const std::int64_t row = task / groups * block_rows, rows = std::min(block_rows, x.count - row);
+      const std::int64_t first = task % groups * together;
+      for (std::int64_t tile = first; tile < std::min(tiles, first + together); ++tile)
+        multiply_tile(work, row, rows, tile * tile_outputs);
+    }
+  });
+}
+
+}  // namespace attune::kernels

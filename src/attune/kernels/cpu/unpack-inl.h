@@ -1,0 +1,238 @@
+// Blocks of quantised weights to codes and scales, many outputs at once: the bytes of one block of 4, 8 or 16 outputs
+// are transposed so that each output has a 32-bit lane, and all that follows is the same for every lane. The blocks'
+// layouts are in reference/quantised_blocks.h. Compiled once for each instruction set.
+#if defined(ATTUNE_KERNELS_CPU_UNPACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTUNE_KERNELS_CPU_UNPACK_INL_H_
+#undef ATTUNE_KERNELS_CPU_UNPACK_INL_H_
+#else
+#define ATTUNE_KERNELS_CPU_UNPACK_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "attune/kernels/cpu/dot-inl.h"
+#include "attune/kernels/reference/quantised_blocks.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attune::kernels {
+namespace HWY_NAMESPACE {
+
+/// Bytes `offset` to `offset` + 15 of the rows: word j of them is four bytes, a row in a lane.
+struct Words {
+  WordVector w[4];
+  WordVector operator[](int j) const { return w[j]; }
+};
+
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE Words load_words(const std::uint8_t* const* rows, std::int64_t offset) {
+  std::uint32_t w[4];
+  std::memcpy(w, rows[0] + offset, sizeof w);
+  const DotWords d;
+  return {{hn::Set(d, w[0]), hn::Set(d, w[1]), hn::Set(d, w[2]), hn::Set(d, w[3])}};
+}
+/// The unequal step that each byte, 0 to 15, stands for.
+HWY_INLINE WordVector unequal_steps_of(WordVector bytes) {
+  std::uint32_t word = hn::GetLane(bytes), steps = 0;
+  for (int i = 0; i < 32; i += 8)
+    steps |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(blocks::unequal_steps[word >> i & 15u])) << i;
+  return hn::Set(DotWords(), steps);
+}
+#else
+using Bytes = hn::Repartition<std::uint8_t, DotWords>;
+
+HWY_INLINE WordVector unequal_steps_of(WordVector bytes) {
+  const auto steps = hn::LoadDup128(Bytes(), reinterpret_cast<const std::uint8_t*>(blocks::unequal_steps));
+  return hn::BitCast(DotWords(), hn::TableLookupBytes(steps, hn::BitCast(Bytes(), bytes)));
+}
+
+/// 16 bytes of every fourth row, a row in each 128 bits.
+HWY_INLINE WordVector load_fourth_rows(const std::uint8_t* const* rows, std::int64_t offset) {
+  const DotWords d;
+  WordVector v = hn::BitCast(d, hn::LoadDup128(Bytes(), rows[0] + offset));
+#pragma GCC unroll 4
+  for (std::int64_t i = 4; i < dot_lanes; i += 4) {
+    const WordVector next = hn::BitCast(d, hn::LoadDup128(Bytes(), rows[i] + offset));
+    v = hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(i)), v, next);
+  }
+  return v;
+}
+HWY_INLINE Words load_words(const std::uint8_t* const* rows, std::int64_t offset) {
+  const DotWords d;
+  const hn::Repartition<std::uint64_t, DotWords> d64;
+  const WordVector r0 = load_fourth_rows(rows, offset), r1 = load_fourth_rows(rows + 1, offset);
+  const WordVector r2 = load_fourth_rows(rows + 2, offset), r3 = load_fourth_rows(rows + 3, offset);
+  const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, r2, r3));
+  return {{hn::BitCast(d, hn::InterleaveLower(d64, low01, low23)),
+           hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23)),
+           hn::BitCast(d, hn::InterleaveLower(d64, high01, high23)),
+           hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23))}};
+}
+#endif
+
+/// The same bits in each of the four bytes.
+HWY_INLINE WordVector each_byte(std::uint32_t bits) { return hn::Set(DotWords(), bits * 0x01010101u); }
+/// Bits of each byte, moved down: `shift` is a constant once loops are unrolled.
+HWY_INLINE WordVector field(WordVector v, int shift, std::uint32_t bits) {
+  return hn::And(hn::ShiftRightSame(v, shift), each_byte(bits));
+}
+HWY_INLINE WordVector low_halves(WordVector v) { return hn::And(v, each_byte(15)); }
+HWY_INLINE WordVector high_halves(WordVector v) { return hn::And(hn::ShiftRight<4>(v), each_byte(15)); }
+
+/// Byte i of each lane as a number.
+HWY_INLINE FloatVector byte_number(WordVector v, int i) {
+  const WordVector byte = hn::And(hn::ShiftRightSame(v, 8 * i), hn::Set(DotWords(), 255u));
+  return hn::ConvertTo(DotFloats(), hn::BitCast(DotIntegers(), byte));
+}
+HWY_INLINE FloatVector signed_byte_number(WordVector v, int i) {
+  const IntegerVector up = hn::BitCast(DotIntegers(), hn::ShiftLeftSame(v, 24 - 8 * i));
+  return hn::ConvertTo(DotFloats(), hn::ShiftRight<24>(up));
+}
+/// The half-precision number in the lower 16 bits of each lane (tensor/convert.h, to_float).
+HWY_INLINE FloatVector half_number(WordVector v) {
+  const DotWords d;
+  const WordVector magnitude = hn::And(v, hn::Set(d, 0x7fffu));
+  const FloatVector f = hn::Mul(hn::BitCast(DotFloats(), hn::ShiftLeft<13>(magnitude)), hn::Set(DotFloats(), 0x1p112f));
+  const auto beyond = hn::Gt(hn::BitCast(DotIntegers(), magnitude), hn::Set(DotIntegers(), 0x7bff));
+  const WordVector infinity = hn::And(hn::BitCast(d, hn::VecFromMask(DotIntegers(), beyond)), hn::Set(d, 0x7f800000u));
+  const WordVector sign = hn::ShiftLeft<16>(hn::And(v, hn::Set(d, 0x8000u)));
+  return hn::BitCast(DotFloats(), hn::Or(hn::Or(hn::BitCast(d, f), infinity), sign));
+}
+HWY_INLINE FloatVector high_half_number(WordVector v) { return half_number(hn::ShiftRight<16>(v)); }
+
+/// Where a block's codes, scales and addends go, for one vector of outputs.
+template <int kSignOffset>
+struct TileWriter {
+  std::uint32_t* codes;
+  float *scales, *addends;
+
+  /// Inputs 4 word to 4 word + 3 of the block.
+  HWY_INLINE void code(int word, WordVector v) const { hn::Store(v, DotWords(), codes + word * tile_outputs); }
+  HWY_INLINE void code_with_sign(int word, WordVector v) const {
+    code(word, kSignOffset == 0 ? v : hn::Xor(v, each_byte(0x80)));
+  }
+  HWY_INLINE void scale(int part, FloatVector v) const { hn::Store(v, DotFloats(), scales + part * tile_outputs); }
+  HWY_INLINE void addend(int part, FloatVector v) const { hn::Store(v, DotFloats(), addends + part * tile_outputs); }
+};
+
+template <QuantisedFormat kFormat>
+struct Unpack;
+
+template <>
+struct Unpack<QuantisedFormat::Q4_0> {
+  template <class Writer>
+  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+    const Words first = load_words(rows, at), codes = load_words(rows, at + 2);
+    to.scale(0, half_number(first[0]));
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) to.code(j, low_halves(codes[j])), to.code(4 + j, high_halves(codes[j]));
+  }
+};
+
+template <>
+struct Unpack<QuantisedFormat::Q4_1> {
+  template <class Writer>
+  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+    const Words first = load_words(rows, at), codes = load_words(rows, at + 4);
+    to.scale(0, half_number(first[0]));
+    to.addend(0, high_half_number(first[0]));
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) to.code(j, low_halves(codes[j])), to.code(4 + j, high_halves(codes[j]));
+  }
+};
+
+/// 32 codes of 5 bits: their halves, and the fifth bits of all, value i's in bit i.
+template <class Writer>
+HWY_INLINE void write_five_bits(const Words& codes, WordVector high, const Writer& to) {
+  const DotWords d;
+#pragma GCC unroll 8
+  for (int j = 0; j < 8; ++j) {
+    // Bits 0 to 3 to the lowest bit of bytes 0 to 3.
+    const WordVector four = hn::And(hn::ShiftRightSame(high, 4 * j), hn::Set(d, 15u));
+    const WordVector twice = hn::Or(four, hn::ShiftLeft<14>(four));
+    const WordVector fifth = hn::And(hn::Or(twice, hn::ShiftLeft<7>(twice)), each_byte(1));
+    const WordVector lower = j < 4 ? low_halves(codes[j % 4]) : high_halves(codes[j % 4]);
+    to.code(j, hn::Or(lower, hn::ShiftLeft<4>(fifth)));
+  }
+}
+
+template <>
+struct Unpack<QuantisedFormat::Q5_0> {
+  template <class Writer>
+  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+    const Words first = load_words(rows, at);
+    to.scale(0, half_number(first[0]));
+    const WordVector high = hn::Or(hn::ShiftRight<16>(first[0]), hn::ShiftLeft<16>(first[1]));
+    write_five_bits(load_words(rows, at + 6), high, to);
+  }
+};
+
+template <>
+struct Unpack<QuantisedFormat::Q5_1> {
+  template <class Writer>
+  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+    const Words first = load_words(rows, at);
+    to.scale(0, half_number(first[0]));
+    to.addend(0, high_half_number(first[0]));
+    write_five_bits(load_words(rows, at + 8), first[1], to);
+  }
+};
+
+template <>
+struct Unpack<QuantisedFormat::Q8_0> {
+  template <class Writer>
+  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+    const Words first = load_words(rows, at), lower = load_words(rows, at + 2), upper = load_words(rows, at + 18);
+    to.scale(0, half_number(first[0]));
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) to.code_with_sign(j, lower[j]), to.code_with_sign(4 + j, upper[j]);
+  }
+};
+
+/// 16 bytes of halves that stand for unequal steps: values 0 to 15 and 16 to 31.
+template <class Writer>
+HWY_INLINE void write_unequal_steps(const Words& codes, int word, const Writer& to) {
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    to.code_with_sign(word + j, unequal_steps_of(low_halves(codes[j])));
+    to.code_with_sign(word + 4 + j, unequal_steps_of(high_halves(codes[j])));
+  }
+}
+
+template <>
+struct Unpack<QuantisedFormat::IQ4_NL> {
+  template <class Writer>
+  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+    const Words first = load_words(rows, at);
+    to.scale(0, half_number(first[0]));
+    write_unequal_steps(load_words(rows, at + 2), 0, to);
+  }
+};
+
+template <>
+struct Unpack<QuantisedFormat::IQ4_XS> {
+  template <class Writer>
+  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+    const Words first = load_words(rows, at);
+    const FloatVector scale = half_number(first[0]);
+    const DotIntegers di;
+    for (int part = 0; part < 8; ++part) {
+      const WordVector lower = hn::And(hn::ShiftRightSame(first[1], 4 * part), hn::Set(DotWords(), 15u));
+      const WordVector upper = hn::And(hn::ShiftRightSame(first[0], 16 + 2 * part), hn::Set(DotWords(), 3u));
+      const IntegerVector six = hn::BitCast(di, hn::Or(lower, hn::ShiftLeft<4>(upper)));
+      to.scale(part, hn::Mul(scale, hn::ConvertTo(DotFloats(), hn::Sub(six, hn::Set(di, 32)))));
+      write_unequal_steps(load_words(rows, at + 8 + 16 * part), 8 * part, to);
+    }
+  }
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace attune::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif
