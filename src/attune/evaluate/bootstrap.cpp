@@ -21,10 +21,9 @@ void check_options(const Groups& groups, const BootstrapOptions& options) {
     check(group >= 0 && group < groups.count, "bootstrap: group {} of {}", group, groups.count);
 }
 
-/// Figures [resamples][figures] for resamples of groups, the same for any number of threads.
-using WeightedFigures = std::function<void(std::span<const std::int32_t> weight, std::span<double> figures)>;
+}  // namespace
 
-std::vector<Interval> intervals(const Groups& groups, std::size_t figures, const WeightedFigures& compute,
+std::vector<Interval> bootstrap(const Groups& groups, std::size_t figures, const WeightedFigures& compute,
                                 const BootstrapOptions& options) {
   check_options(groups, options);
   const std::size_t documents = groups.of_document.size();
@@ -58,6 +57,8 @@ std::vector<Interval> intervals(const Groups& groups, std::size_t figures, const
   }
   return out;
 }
+
+namespace {
 
 void check_answers(const Answers& a, const Groups& groups) {
   check(a.truth.size() == groups.of_document.size(), "bootstrap: {} documents, but groups of {}", a.truth.size(),
@@ -98,7 +99,7 @@ Groups Groups::each_alone(std::int64_t documents) {
 }
 
 Interval bootstrap(const Groups& groups, const WeightedFigure& figure, const BootstrapOptions& options) {
-  return intervals(
+  return bootstrap(
       groups, 1, [&](std::span<const std::int32_t> weight, std::span<double> out) { out[0] = figure(weight); },
       options)[0];
 }
@@ -136,7 +137,7 @@ Difference difference(const Answers& first, const Answers& second, const Groups&
   check_answers(second, groups);
   check(first.classes == second.classes && std::equal(first.truth.begin(), first.truth.end(), second.truth.begin()),
         "bootstrap: the two systems were not measured on the same documents");
-  const auto both = intervals(
+  const auto both = bootstrap(
       groups, 2,
       [&](std::span<const std::int32_t> weight, std::span<double> out) {
         const Two a = weighted_figures(first, weight), b = weighted_figures(second, weight);

@@ -39,6 +39,11 @@ using WeightedFigure = std::function<double(std::span<const std::int32_t> weight
 /// Error where there is no document, fewer than 100 resamples, a level outside (0, 1), or the figure is not finite.
 Interval bootstrap(const Groups& groups, const WeightedFigure& figure, const BootstrapOptions& options = {});
 
+/// Several such figures, written to `figures`, all from the same resamples.
+using WeightedFigures = std::function<void(std::span<const std::int32_t> weight, std::span<double> figures)>;
+std::vector<Interval> bootstrap(const Groups& groups, std::size_t figures, const WeightedFigures& compute,
+                                const BootstrapOptions& options = {});
+
 /// What two figures and their intervals need.
 struct Answers {
   std::span<const int> truth;    // [documents], classes from 0
