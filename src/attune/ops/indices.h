@@ -9,7 +9,8 @@
 namespace attune {
 
 /// `indices` ([n], i64 or i32) as contiguous i64. Throws Error that names the operation, the index, its place and the
-/// number of rows unless each is a row of `x`.
+/// number of rows unless each is one of `rows`, or a row of `x`.
+Tensor checked_indices(std::string_view operation, const Tensor& indices, std::int64_t rows);
 Tensor checked_indices(std::string_view operation, const Tensor& indices, const Tensor& x);
 
 /// A tensor as the matrix of dimension 0: rows that hold all the rest. Contiguous, or of rank 2 or less.

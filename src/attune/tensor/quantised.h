@@ -15,7 +15,7 @@ namespace attune {
 
 /// Formats that keep numbers in blocks of small whole numbers with a scale of their own, as GGUF files hold them
 /// (https://github.com/ggml-org/ggml, docs/gguf.md). What each byte of a block means:
-/// kernels/reference/quantised_blocks.h.
+/// kernels/quantised_blocks.h.
 enum class QuantisedFormat : std::uint8_t {
   Q4_0,
   Q4_1,

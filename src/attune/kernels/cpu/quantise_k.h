@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "attune/kernels/reference/quantised_blocks.h"
+#include "attune/kernels/quantised_blocks.h"
 
 /// Blocks of 256 values; see quantise.h, whose source alone includes this.
 namespace attune::kernels {

@@ -1,6 +1,6 @@
 // Blocks of quantised weights to codes and scales, many outputs at once: the bytes of one block of 4, 8 or 16 outputs
 // are transposed so that each output has a 32-bit lane, and all that follows is the same for every lane. The blocks'
-// layouts are in reference/quantised_blocks.h. Compiled once for each instruction set.
+// layouts are in kernels/quantised_blocks.h. Compiled once for each instruction set.
 #if defined(ATTUNE_KERNELS_CPU_UNPACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTUNE_KERNELS_CPU_UNPACK_INL_H_
 #undef ATTUNE_KERNELS_CPU_UNPACK_INL_H_
@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "attune/kernels/cpu/dot-inl.h"
-#include "attune/kernels/reference/quantised_blocks.h"
+#include "attune/kernels/quantised_blocks.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attune::kernels {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "attune/base/threads.h"
-#include "attune/kernels/reference/quantised_blocks.h"
+#include "attune/kernels/quantised_blocks.h"
 
 namespace attune::kernels {
 

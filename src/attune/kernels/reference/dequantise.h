@@ -10,7 +10,7 @@
 namespace attune::kernels {
 
 /// The numbers that `blocks` stand for: `values.size()` of them, a multiple of the format's block. Bit for bit what
-/// ggml computes (product by product in f32, reference/quantised_blocks.h).
+/// ggml computes (product by product in f32, kernels/quantised_blocks.h).
 void dequantise(QuantisedFormat format, const std::byte* blocks, std::span<float> values);
 
 /// y[i, :] = table[indices[i], :]; indices lie within the table. Rows are shared among the threads.

@@ -11,7 +11,7 @@
 
 #include "attune/base/json.h"
 #include "attune/kernels/random_blocks.h"
-#include "attune/kernels/reference/quantised_blocks.h"
+#include "attune/kernels/quantised_blocks.h"
 
 namespace attune::kernels {
 namespace {
