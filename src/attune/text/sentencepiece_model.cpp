@@ -120,10 +120,9 @@ class SentencePieceUnigram final : public SentencePieceModel {
 
   void find_best(std::string_view word, std::vector<Best>& best) const {
     best.assign(word.size() + 1, Best{0, 0, nowhere});
-    const auto offer = [&](std::size_t begin, std::size_t end, std::int32_t id, double score) {
+    const auto offer = [&](std::size_t begin, std::size_t end, std::int32_t id, float score) {
       Best& node = best[end];
-      if (node.begin == nowhere || score > node.score)
-        node = {static_cast<float>(score), id, static_cast<std::uint32_t>(begin)};
+      if (node.begin == nowhere || score > node.score) node = {score, id, static_cast<std::uint32_t>(begin)};
     };
     for (std::size_t begin = 0; begin < word.size();) {
       const float here = best[begin].score;
@@ -136,7 +135,7 @@ class SentencePieceUnigram final : public SentencePieceModel {
         const std::int32_t id = trie_.value(node);
         if (id == ByteTrie::none || type(id) == Type::unused) continue;
         // What a user defined gets so much that it is always taken.
-        const double own = type(id) == Type::user_defined ? static_cast<float>(i - begin) * highest_ - 0.1 : score(id);
+        const float own = type(id) == Type::user_defined ? static_cast<float>(i - begin) * highest_ - 0.1f : score(id);
         offer(begin, i, id, own + here);
         alone |= i == next;
       }

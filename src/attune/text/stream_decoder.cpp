@@ -5,6 +5,11 @@ namespace attune {
 
 namespace {
 
+/// Tokens that may wait for text to come of them. No character takes so many, so they are damaged or repeat themselves.
+constexpr std::size_t longest_wait = 64;
+/// Of those, how many the text behind them may depend on.
+constexpr std::size_t kept = 16;
+
 /// True where the text may still change at its end: an unfinished character decodes to U+FFFD.
 bool unfinished(const std::string& text) { return text.ends_with("\xEF\xBF\xBD"); }
 
@@ -23,9 +28,11 @@ std::string StreamDecoder::push(std::int32_t id) {
   if (!tokenizer_.parts().decoded_token(id, skip_)) return {};
   window_.push_back(id);
   const std::string text = tokenizer_.decode(window_, skip_);
-  if (text.size() <= known_text_.size() || unfinished(text)) return {};
-  std::string fresh = beyond_known(text);
-  window_.erase(window_.begin(), window_.begin() + static_cast<std::ptrdiff_t>(known_));
+  const bool waits = text.size() <= known_text_.size() || unfinished(text);
+  if (waits && window_.size() < known_ + longest_wait) return {};
+  std::string fresh = text.size() > known_text_.size() ? beyond_known(text) : std::string();
+  const std::size_t dropped = waits ? window_.size() - kept : known_;
+  window_.erase(window_.begin(), window_.begin() + static_cast<std::ptrdiff_t>(dropped));
   known_ = window_.size();
   known_text_ = tokenizer_.decode(window_, skip_);
   return fresh;

@@ -93,6 +93,39 @@ TEST(Tokenizer, StreamNeverEndsInsideACharacter) {
   EXPECT_EQ(cut.finish(), "\xEF\xBF\xBD");
 }
 
+TEST(StreamDecoder, GivesEachCharacterOfByteTokensOnceItIsWhole) {
+  const Tokenizer tokenizer = golden_tokenizer("byte_fallback");
+  const auto byte = [&](const char* name) { return *tokenizer.id_of(name); };
+  StreamDecoder stream(tokenizer, false);  // bytes are special tokens there
+  EXPECT_EQ(stream.push(byte("<0xC3>")), "");
+  EXPECT_EQ(stream.push(byte("<0xA9>")), "\u00e9");
+  EXPECT_EQ(stream.push(byte("<0xF0>")), "");
+  EXPECT_EQ(stream.push(byte("<0x9F>")), "");
+  EXPECT_EQ(stream.push(byte("<0x98>")), "");
+  EXPECT_EQ(stream.push(byte("<0x80>")), "\U0001F600");
+  EXPECT_EQ(stream.push(byte("<0xE4>")), "");
+  EXPECT_EQ(stream.finish(), "\xEF\xBF\xBD");  // what was given stays, the rest is damaged
+}
+
+TEST(StreamDecoder, DamagedOrRepeatedTokensDoNotPileUp) {
+  const Tokenizer bytes = golden_tokenizer("byte_fallback"), letters = golden_tokenizer("ctc");
+  StreamDecoder damaged(bytes, false), repeated(letters);
+  std::size_t given = 0;
+  for (int i = 0; i < 20000; ++i) given += damaged.push(*bytes.id_of("<0x80>")).size();
+  EXPECT_GT(given, 3u * 19000);
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += repeated.push(*letters.id_of("l"));
+  EXPECT_EQ(text + repeated.push(*letters.id_of("o")) + repeated.finish(), "lo");
+}
+
+TEST(Tokenizer, LoneSurrogatesAreRefused) {
+  const Tokenizer tokenizer = golden_tokenizer("unigram");
+  EXPECT_THROW(tokenizer.encode("a\xED\xA0\x80"), Error);
+  EXPECT_THROW(tokenizer.encode("\xED\xBF\xBF"), Error);
+  EXPECT_THROW(
+      Tokenizer::parse(R"({"model": {"type": "WordLevel", "vocab": {"\ud800": 0}, "unk_token": "x"}})", "lone"), Error);
+}
+
 TEST(Tokenizer, TruncationAndPaddingAreKeptAndNotApplied) {
   Json file = golden_file("bert_lower");
   file["truncation"] = Json::parse(R"({"direction":"Right","max_length":4,"strategy":"LongestFirst","stride":0})");

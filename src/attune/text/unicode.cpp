@@ -66,6 +66,8 @@ bool is_old_punctuation(char32_t point) {
 
 int old_script(char32_t point) {
   if (point == ' ' || !known_in(point, 9)) return 0;
+  if (point == 0x589 || point == 0x61C) return 1 + USCRIPT_COMMON;      // since then Armenian, Arabic
+  if (point == 0x953 || point == 0x954) return 1 + USCRIPT_DEVANAGARI;  // since then inherited
   UErrorCode status = U_ZERO_ERROR;
   const UScriptCode script = uscript_getScript(code(point), &status);
   if (script == USCRIPT_UNKNOWN) return 0;

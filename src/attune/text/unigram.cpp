@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "attune/base/json.h"
@@ -14,6 +16,41 @@ namespace {
 /// How much worse than the worst token a character is that no token covers.
 constexpr double unknown_penalty = 10;
 
+/// The power of ten, rounded to the nearest double.
+double power_of_ten(int exponent) {
+  static const std::vector<double> powers = [] {
+    std::vector<double> all;
+    for (int i = 0; i <= 308; ++i) all.push_back(std::stod("1e" + std::to_string(i)));
+    return all;
+  }();
+  return powers[static_cast<std::size_t>(exponent)];
+}
+
+/// The score as Hugging Face's tokenizers see it. Their JSON reader (serde_json without "float_roundtrip") rounds
+/// twice, once all digits as a whole number and once when it divides by a power of ten: a fourth of the scores of a
+/// file are other in their last bit, and that decides which of two equally good ways is taken.
+double rounded_twice(double score) {
+  if (score == 0) return score;
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, std::abs(score), std::chars_format::scientific).ptr;
+  const std::string_view number(text, static_cast<std::size_t>(end - text));
+  const std::size_t mark = number.find('e');
+  std::uint64_t digits = 0;
+  int exponent = std::stoi(std::string(number.substr(mark + 1)));
+  for (std::size_t i = 0; i < mark; ++i) {
+    if (number[i] == '.') continue;
+    digits = digits * 10 + static_cast<std::uint64_t>(number[i] - '0');
+    if (i > 0) --exponent;
+  }
+  auto value = static_cast<double>(digits);
+  if (exponent < -308) {
+    value /= power_of_ten(308);
+    exponent += 308;
+  }
+  value = exponent >= 0 ? value * power_of_ten(exponent) : value / power_of_ten(-exponent);
+  return std::copysign(value, score);
+}
+
 /// A unigram language model (Kudo 2018, section 3.2): of all ways to cut a word into tokens the one whose sum of
 /// scores (log probabilities) is highest. Sums are kept in double, in the order of the text; of equal ones the first
 /// found stays, which is the one whose last token begins first. So do Hugging Face's tokenizers.
@@ -21,13 +58,14 @@ class Unigram final : public TokenizerModel {
  public:
   Unigram(const std::vector<std::string>& tokens, std::vector<double> scores, std::int32_t unknown, bool byte_fallback)
       : TokenizerModel(Vocabulary::of_list(tokens)),
-        scores_(std::move(scores)),
+        written_(std::move(scores)),
         unknown_(unknown),
         byte_fallback_(byte_fallback) {
     std::vector<std::pair<std::string_view, std::int32_t>> entries;
     double lowest = std::numeric_limits<double>::infinity();
     for (std::size_t id = 0; id < tokens.size(); ++id) {
       entries.push_back({tokens[id], static_cast<std::int32_t>(id)});
+      scores_.push_back(rounded_twice(written_[id]));
       lowest = std::min(lowest, scores_[id]);
     }
     trie_ = ByteTrie(std::move(entries));
@@ -65,7 +103,7 @@ class Unigram final : public TokenizerModel {
     json += "{\"type\":\"Unigram\",\"unk_id\":" + (unknown_ < 0 ? "null" : std::to_string(unknown_)) + ",\"vocab\":[";
     for (std::int32_t id = 0; id < vocabulary_.limit(); ++id)
       json += fmt::format("{}[{},{}]", id > 0 ? "," : "", json_quoted(vocabulary_.token(id)),
-                          scores_[static_cast<std::size_t>(id)]);
+                          written_[static_cast<std::size_t>(id)]);
     json += fmt::format("],\"byte_fallback\":{}}}", byte_fallback_);
   }
 
@@ -121,8 +159,9 @@ class Unigram final : public TokenizerModel {
     }
   }
 
-  std::vector<double> scores_;  // [vocabulary]
-  std::int32_t unknown_;        // -1: none
+  std::vector<double> written_;  // [vocabulary], as the file has them
+  std::vector<double> scores_;   // [vocabulary], as they are added
+  std::int32_t unknown_;         // -1: none
   bool byte_fallback_;
   double unknown_score_ = 0;  // of a character that no token covers
   ByteTrie trie_;
