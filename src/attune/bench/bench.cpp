@@ -8,6 +8,7 @@
 #include "attune/bench/attention.h"
 #include "attune/bench/attention_cases.h"
 #include "attune/bench/decoding_attention.h"
+#include "attune/bench/encoding.h"
 #include "attune/bench/generation.h"
 #include "attune/bench/matmul.h"
 #include "attune/bench/tokenization.h"
@@ -34,6 +35,11 @@ const std::vector<Bench>& benches() {
        write_training_cases},
       {"decode", "attention of one token over 8192 cached ones, beside the rate of reading memory",
        decoding_attention_names(), decoding_attention},
+      {"encode",
+       "1,000 ragged documents to vectors, MiniLM-L6's sizes, beside the rate of plain multiply-adds",
+       {"minilm"},
+       encoding,
+       write_encoding_cases},
       {"generate", "decoding with a cache, beside the rate of reading the weights", generation_names(), generation},
       {"tokenize", "texts to token ids with tokenizers of each kind, beside the rate of reading memory",
        tokenization_names(), tokenization, write_tokenization_cases},
