@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "attune/base/error.h"
 #include "attune/base/json.h"
+#include "attune/checkpoint/gguf_weights.h"
 
 namespace attune {
 
@@ -55,62 +57,98 @@ Path file_to_open(const Path& path) {
   fail("reading {}: the directory has neither {} nor {}", path.string(), single_name, index_name);
 }
 
+/// One safetensors file, or the shards of an index.
+class SafetensorsFiles : public TensorStore {
+ public:
+  explicit SafetensorsFiles(Path source) : source_(std::move(source)) {}
+
+  Metadata add_all(const Path& path) {
+    files_.push_back(SafetensorsFile::open(path));
+    for (const TensorInfo& info : files_[0].tensors()) where_[info.name] = 0;
+    return files_[0].metadata();
+  }
+  void add_shards(const Index& index);
+
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const auto& [name, file] : where_) names.push_back(name);
+    return names;
+  }
+  const TensorInfo* find(std::string_view name) const override {
+    auto found = where_.find(name);
+    return found == where_.end() ? nullptr : files_[found->second].find(name);
+  }
+  Tensor tensor(std::string_view name) const override { return file_of(name).tensor(name); }
+  std::optional<QuantisedTensor> quantised(std::string_view) const override { return std::nullopt; }
+  void drop_pages(std::string_view name) const override { file_of(name).drop_pages(name); }
+  std::vector<Path> files() const override {
+    std::vector<Path> paths;
+    for (const SafetensorsFile& file : files_) paths.push_back(file.path());
+    return paths;
+  }
+
+ private:
+  const SafetensorsFile& file_of(std::string_view name) const {
+    auto found = where_.find(name);
+    if (found != where_.end()) return files_[found->second];
+    const std::string near = nearest_name(std::string(name), names());
+    fail("{} has no tensor \"{}\"{}", source_.string(), name,
+         near.empty() ? "" : "; the nearest name is \"" + near + "\"");
+  }
+
+  Path source_;
+  std::vector<SafetensorsFile> files_;
+  std::map<std::string, std::size_t, std::less<>> where_;  // a tensor's name -> its file in files_
+};
+
+void SafetensorsFiles::add_shards(const Index& index) {
+  std::map<std::string, std::size_t> opened;
+  for (const auto& [tensor, file] : index.file_of) opened[file] = 0;
+  for (auto& [file, at] : opened) {
+    at = files_.size();
+    files_.push_back(within("the shard " + file + " of " + source_.string(),
+                            [&, &file = file] { return SafetensorsFile::open(source_.parent_path() / file); }));
+    for (const TensorInfo& info : files_.back().tensors()) {
+      auto listed = index.file_of.find(info.name);
+      check(listed != index.file_of.end() && listed->second == file,
+            "reading {}: the shard {} holds tensor {}, which \"weight_map\" does not say", source_.string(), file,
+            json_quoted(info.name));
+    }
+  }
+  for (const auto& [tensor, file] : index.file_of) {
+    const std::size_t at = opened[file];
+    check(files_[at].find(tensor) != nullptr, "reading {}: tensor {} should be in the shard {} and is not there",
+          source_.string(), json_quoted(tensor), file);
+    where_[tensor] = at;
+  }
+}
+
 }  // namespace
 
 Checkpoint Checkpoint::open(const Path& path) {
   Checkpoint made;
   made.path_ = file_to_open(path);
-  if (made.path_.extension() != ".json") {
-    made.files_.push_back(SafetensorsFile::open(made.path_));
-    made.metadata_ = made.files_[0].metadata();
-    for (const TensorInfo& info : made.files_[0].tensors()) made.where_[info.name] = 0;
+  if (made.path_.extension() == ".gguf") {
+    made.gguf_ = std::make_shared<const GgufFile>(GgufFile::open(made.path_));
+    made.tensors_ = std::make_shared<const GgufWeights>(made.gguf_);
     return made;
   }
-  Index index = read_index(made.path_);
-  made.metadata_ = std::move(index.metadata);
-  std::map<std::string, std::size_t> opened;
-  for (const auto& [tensor, file] : index.file_of) opened[file] = 0;
-  for (auto& [file, at] : opened) {
-    at = made.files_.size();
-    made.files_.push_back(within("the shard " + file + " of " + made.path_.string(),
-                                 [&, &file = file] { return SafetensorsFile::open(made.path_.parent_path() / file); }));
-    for (const TensorInfo& info : made.files_.back().tensors()) {
-      auto listed = index.file_of.find(info.name);
-      check(listed != index.file_of.end() && listed->second == file,
-            "reading {}: the shard {} holds tensor {}, which \"weight_map\" does not say", made.path_.string(), file,
-            json_quoted(info.name));
-    }
+  auto files = std::make_shared<SafetensorsFiles>(made.path_);
+  if (made.path_.extension() != ".json") {
+    made.metadata_ = files->add_all(made.path_);
+  } else {
+    Index index = read_index(made.path_);
+    made.metadata_ = std::move(index.metadata);
+    files->add_shards(index);
   }
-  for (const auto& [tensor, file] : index.file_of) {
-    std::size_t at = opened[file];
-    check(made.files_[at].find(tensor) != nullptr, "reading {}: tensor {} should be in the shard {} and is not there",
-          made.path_.string(), json_quoted(tensor), file);
-    made.where_[tensor] = at;
-  }
+  made.tensors_ = std::move(files);
   return made;
 }
 
-std::vector<std::string> Checkpoint::names() const {
-  std::vector<std::string> names;
-  for (const auto& [name, file] : where_) names.push_back(name);
-  return names;
-}
-
-const SafetensorsFile& Checkpoint::file_of(std::string_view name) const {
-  auto found = where_.find(name);
-  if (found != where_.end()) return files_[found->second];
-  std::string near = nearest_name(std::string(name), names());
+const TensorInfo& Checkpoint::info(std::string_view name) const {
+  if (const TensorInfo* found = tensors_->find(name)) return *found;
+  const std::string near = nearest_name(std::string(name), names());
   fail("{} has no tensor \"{}\"{}", path_.string(), name, near.empty() ? "" : "; the nearest name is \"" + near + "\"");
-}
-
-const TensorInfo& Checkpoint::info(std::string_view name) const { return *file_of(name).find(name); }
-Tensor Checkpoint::tensor(std::string_view name) const { return file_of(name).tensor(name); }
-void Checkpoint::drop_pages(std::string_view name) const { file_of(name).drop_pages(name); }
-
-std::vector<Path> Checkpoint::files() const {
-  std::vector<Path> paths;
-  for (const SafetensorsFile& file : files_) paths.push_back(file.path());
-  return paths;
 }
 
 namespace {

@@ -4,22 +4,25 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "attune/base/file.h"
+#include "attune/tensor/quantised.h"
 #include "attune/tensor/tensor.h"
 
 namespace attune {
 
-/// What a safetensors header says of one tensor.
+/// What a file of weights says of one tensor.
 struct TensorInfo {
   std::string name;
-  DType type = DType::F32;  // the file's BOOL is U8: one byte a value
+  DType type = DType::F32;  // a safetensors file's BOOL is U8: one byte a value
   Shape shape;
-  std::int64_t begin = 0, end = 0;  // its bytes, counted from the beginning of the file
+  std::int64_t begin = 0, end = 0;                // its bytes, counted from the beginning of the file
+  std::optional<QuantisedFormat> quantised = {};  // blocks, in a GGUF file; `type` is what their values are read as
 };
 
 using Metadata = std::map<std::string, std::string>;
