@@ -136,6 +136,11 @@ def more_tokenizers():
                                          P.Sequence([P.WhitespaceSplit(), P.Metaspace(prepend_scheme="always")]), D.Metaspace())
     yield "unigram_scripts", unigram(None, P.Sequence([P.UnicodeScripts(), P.Metaspace(prepend_scheme="never"), P.Punctuation("isolated")]),
                                      D.Metaspace(prepend_scheme="never"))
+    framed = word_piece(N.BertNormalizer())
+    framed.post_processor = R.Sequence([R.BertProcessing(("[SEP]", 3), ("[CLS]", 2)), R.RobertaProcessing(("[UNK]", 1), ("[MASK]", 4), trim_offsets=False),
+                                        R.TemplateProcessing(single="[PAD] $A", pair="$B:1 [PAD]:2 $A", special_tokens=[("[PAD]", 0)]),
+                                        R.BertProcessing(("[SEP]", 3), ("[CLS]", 2))])
+    yield "post_sequence", framed
     yield "fixed_length", char_bpe(P.FixedLength(length=4), D.Fuse(), unk_token="<unk>")
     yield "wordpiece_nmt", word_piece(N.Nmt())
     bloom = byte_bpe(P.Sequence([P.Split(Regex(r" ?[^(\s|[.,!?…。，、।۔،])]+"), "isolated"), P.ByteLevel(add_prefix_space=False, use_regex=False)]),

@@ -78,12 +78,14 @@ class Framing final : public PostProcessor {
     for (std::size_t i = 0; i < sequences.size(); ++i) {
       TokenList& tokens = sequences[i];
       const std::int32_t type = i > 0 && !roberta_ ? 1 : 0;
+      // What an earlier post-processor added counts as text from here on.
+      for (Token& token : tokens)
+        if (token.sequence < 0) token.sequence = static_cast<std::int8_t>(std::min<std::size_t>(i, 1));
       if (i == 0) tokens.insert(tokens.begin(), special_token(start_, 0));
       if (i > 0 && roberta_) tokens.insert(tokens.begin(), special_token(separator_, 0));
       tokens.push_back(special_token(separator_, type));
     }
   }
-  bool adds_tokens() const override { return true; }
   bool trims_offsets() const override { return trim_; }
 
  private:
@@ -109,6 +111,9 @@ class Template final : public PostProcessor {
   }
 
   void apply(std::vector<TokenList>& sequences, const Context& context) const override {
+    check(sequences.size() == 1 || sequences.size() == 2,
+          "a TemplateProcessing is given {} sequences by the post-processor before it: expected 1 or 2",
+          sequences.size());
     std::vector<TokenList> result;
     for (const Part& part : sequences.size() > 1 ? pair_ : single_) {
       TokenList tokens;
@@ -122,7 +127,6 @@ class Template final : public PostProcessor {
     }
     sequences = std::move(result);
   }
-  bool adds_tokens() const override { return true; }
 
  private:
   struct Part {
@@ -167,17 +171,11 @@ class Sequence final : public PostProcessor {
   Sequence(const JsonView& json, int depth) {
     json.at("processors").each_element([&](const JsonView& part) {
       auto read = PostProcessor::read(part, depth);
-      if (!read) return;
-      if (read->adds_tokens() && adds_tokens())
-        part.reject("a second post-processor that adds tokens is not supported");
-      parts_.push_back(std::move(read));
+      if (read) parts_.push_back(std::move(read));
     });
   }
   void apply(std::vector<TokenList>& sequences, const Context& context) const override {
     for (const auto& part : parts_) part->apply(sequences, context);
-  }
-  bool adds_tokens() const override {
-    return std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->adds_tokens(); });
   }
   bool trims_offsets() const override {
     return std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->trims_offsets(); });

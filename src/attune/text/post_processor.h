@@ -35,7 +35,6 @@ class PostProcessor {
   virtual ~PostProcessor() = default;
   /// `sequences` holds one or two lists at first, and in the end what is joined in order.
   virtual void apply(std::vector<TokenList>& sequences, const Context& context) const = 0;
-  virtual bool adds_tokens() const { return false; }
   virtual bool trims_offsets() const { return false; }
 
   /// The "post_processor" of a tokenizer file; null for null. Throws Error that names what is not supported.

@@ -49,11 +49,12 @@ std::string class_of(const Path& directory, const TokenizerSettings& settings) {
   const Path config = directory / "config.json";
   if (!name.empty() || !std::filesystem::exists(config)) return name;
   const std::string type = JsonView::parse(read_file(config), config.string()).string_or("model_type", "");
-  static const std::map<std::string, std::string> classes = {
-      {"t5", "T5Tokenizer"},         {"mt5", "T5Tokenizer"},      {"umt5", "T5Tokenizer"},
-      {"longt5", "T5Tokenizer"},     {"llama", "LlamaTokenizer"}, {"mistral", "LlamaTokenizer"},
-      {"mixtral", "LlamaTokenizer"}, {"gemma", "GemmaTokenizer"}, {"gemma2", "GemmaTokenizer"},
-      {"marian", "MarianTokenizer"}, {"phi3", "LlamaTokenizer"}};
+  // For other types transformers 5 takes the file as it is, too.
+  static const std::map<std::string, std::string> classes = {{"t5", "T5Tokenizer"},
+                                                             {"mt5", "T5Tokenizer"},
+                                                             {"umt5", "T5Tokenizer"},
+                                                             {"longt5", "T5Tokenizer"},
+                                                             {"marian", "MarianTokenizer"}};
   const auto found = classes.find(type);
   return found == classes.end() ? "" : found->second;
 }
@@ -82,10 +83,13 @@ Kind kind_of(const std::string& name, const TokenizerSettings& settings) {
 /// from the last to the first.
 std::string added_tokens(const Kind& kind, const TokenizerSettings& settings, const Vocabulary& vocabulary) {
   std::string json;
-  const auto put = [&](std::int64_t id, const std::string& content, const char* flags) {
+  const auto add = [&](std::int64_t id, const std::string& content, const std::string& flags) {
     json += fmt::format(R"({}{{"id":{},"content":{},{}}})", json.empty() ? "" : ",", id, json_quoted(content), flags);
   };
-  const char* plain = R"("single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true)";
+  const auto put = [&](std::int64_t id, const std::string& content, bool special) {
+    add(id, content,
+        fmt::format(R"("single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":{})", special));
+  };
   if (settings.has("added_tokens_decoder")) {
     std::map<std::int64_t, std::pair<std::string, std::string>> by_id;
     settings.json().at("added_tokens_decoder").each_member([&](std::string_view key, const JsonView& token) {
@@ -100,22 +104,19 @@ std::string added_tokens(const Kind& kind, const TokenizerSettings& settings, co
                                flag("single_word", false), flag("lstrip", false), flag("rstrip", false),
                                flag("normalized", false), flag("special", false))};
     });
-    for (const auto& [id, token] : by_id) put(id, token.first, token.second.c_str());
+    for (const auto& [id, token] : by_id) add(id, token.first, token.second);
   }
-  std::map<std::int64_t, std::string> special;
   for (std::int32_t id = 0; kind.marian && id < vocabulary.limit(); ++id)  // ">>fra<<" chooses the language
     if (vocabulary.has(id) && vocabulary.token(id).starts_with(">>") && vocabulary.token(id).ends_with("<<"))
-      special[id] = vocabulary.token(id);
-  if (settings.has("added_tokens_decoder")) {
-    for (const auto& [id, token] : special) put(id, token, plain);
-    return json;
-  }
+      put(id, std::string(vocabulary.token(id)), false);
+  if (settings.has("added_tokens_decoder")) return json;
+  std::map<std::int64_t, std::string> special;
   for (const std::string& token :
        {kind.start, kind.end, settings.token("unk_token", "<unk>"), settings.token("pad_token", "<pad>")})
     if (const std::int32_t id = vocabulary.find(token); id >= 0) special[id] = token;
   for (std::int64_t i = 0; i < kind.extra_ids; ++i)
     special[vocabulary.size() + i] = fmt::format("<extra_id_{}>", kind.extra_ids - 1 - i);
-  for (const auto& [id, token] : special) put(id, token, plain);
+  for (const auto& [id, token] : special) put(id, token, true);
   return json;
 }
 

@@ -15,8 +15,8 @@ Path sentencepiece_file_in(const Path& directory);
 
 /// A published directory with such a file. What stands around a text and which tokens are found in it follows
 /// tokenizer_config.json, as transformers has it for the classes LlamaTokenizer, GemmaTokenizer, T5Tokenizer and
-/// MarianTokenizer; where neither that file nor config.json names a kind, nothing is added. Throws Error on other
-/// classes.
+/// MarianTokenizer; without that file T5 and Marian are known by the type in config.json, and nothing is added to
+/// others. Throws Error on other classes.
 Tokenizer open_sentencepiece_directory(const Path& directory);
 
 }  // namespace attune
