@@ -11,6 +11,7 @@
 #include "attune/bench/encoding.h"
 #include "attune/bench/generation.h"
 #include "attune/bench/matmul.h"
+#include "attune/bench/quantised_matmul.h"
 #include "attune/bench/tokenization.h"
 #include "attune/bench/training.h"
 
@@ -26,6 +27,9 @@ const std::vector<Bench>& benches() {
   static const std::vector<Bench> all = {
       {"matmul", "f32 matrix products M x N x K, beside the rate of plain multiply-adds or of reading memory",
        matmul_names(), matmul},
+      {"quantised",
+       "matrix products with weights in 4 to 8 bits, beside the rate of plain products of bytes or of reading",
+       quantised_matmul_names(), quantised_matmul},
       {"attention", "self-attention of 12 heads of 64, beside the rate of plain multiply-adds", attention_names(),
        attention, write_attention_cases},
       {"train",

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attune/base/threads.h"
+#include "attune/kernels/cpu/quantised_kernels.h"
 #include "attune/kernels/workspace.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -75,20 +76,36 @@ double shortest_seconds(int times, Work&& work) {
 
 }  // namespace
 
-double multiply_add_rate() {
-  // Small pieces, as a matmul's are: a thread that another program keeps from its core holds up only one.
-  constexpr std::int64_t steps = 50000, pieces_of_thread = 30;
+namespace {
+
+/// Operations a second of `work(result)`, which returns how many it has done. Small pieces, as a matmul's are: a thread
+/// that another program keeps from its core holds up only one.
+template <class Result, class Work>
+double rate_of(Result first, Work&& work) {
+  constexpr int pieces_of_thread = 30;
   constexpr std::size_t apart = 16;  // results on lines of their own
-  const std::int64_t pieces = pieces_of_thread * num_threads();
-  std::vector<float> out(static_cast<std::size_t>(pieces) * apart, 0.5f);
+  const std::int64_t pieces = std::int64_t{pieces_of_thread} * num_threads();
+  std::vector<Result> out(static_cast<std::size_t>(pieces) * apart, first);
   double operations_of_piece = 0;
   const double seconds = shortest_seconds(20, [&] {
     parallel(pieces, 1, [&](std::int64_t i, std::int64_t) {
-      const double done = HWY_DYNAMIC_DISPATCH(multiply_adds)(steps, &out[static_cast<std::size_t>(i) * apart]);
+      const double done = work(&out[static_cast<std::size_t>(i) * apart]);
       if (i == 0) operations_of_piece = done;
     });
   });
   return operations_of_piece * static_cast<double>(pieces) / seconds;
+}
+
+constexpr std::int64_t steps = 50000;
+
+}  // namespace
+
+double multiply_add_rate() {
+  return rate_of(0.5f, [](float* out) { return HWY_DYNAMIC_DISPATCH(multiply_adds)(steps, out); });
+}
+
+double byte_multiply_add_rate() {
+  return rate_of(std::int32_t{1}, [](std::int32_t* out) { return integer_kernels().plain_products(steps, out); });
 }
 
 double read_rate(std::int64_t floats) {

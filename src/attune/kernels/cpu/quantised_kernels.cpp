@@ -43,6 +43,7 @@ void unpack(const PackedOutputs& from, const CodeTile& to) {
   constexpr std::int64_t bytes = sizeof(typename Block::Type), line = 64;
   constexpr int part = code_rule(kFormat).part;
   for (std::int64_t block = 0; block < from.inputs / Block::values; ++block) {
+#pragma GCC unroll 8
     for (std::int64_t i = 0; i < bytes * tile_outputs; i += line)
       __builtin_prefetch(from.ahead + block * bytes * tile_outputs + i, 0, 2);
     for (std::int64_t first = 0; first < tile_outputs; first += dot_lanes) {
@@ -246,6 +247,26 @@ RowCode encode_row(const float* x, std::int64_t count, std::int8_t* codes) {
   return {most / 127 + doubt, sum};
 }
 
+/// Ten chains, which hide the latency.
+template <class Dot>
+double plain_products(std::int64_t steps, std::int32_t* out) {
+  constexpr int chains = 10;
+  const DotWords d;
+  const DotIntegers di;
+  const WordVector codes = hn::Set(d, 0x01020304u), x = hn::Set(d, static_cast<std::uint32_t>(out[0]));
+  IntegerVector sums[chains];
+  ATTUNE_UNROLL
+  for (int i = 0; i < chains; ++i) sums[i] = hn::Set(di, i);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    ATTUNE_UNROLL
+    for (int i = 0; i < chains; ++i) sums[i] = Dot::template add<false>(sums[i], codes, x);
+  }
+  ATTUNE_UNROLL
+  for (int i = 1; i < chains; ++i) sums[0] = hn::Add(sums[0], sums[i]);
+  out[0] = hn::GetLane(sums[0]);
+  return 2.0 * 4.0 * chains * static_cast<double>(steps) * static_cast<double>(dot_lanes);
+}
+
 template <class Dot, QuantisedFormat kFormat>
 void add_format(IntegerKernels& k) {
   constexpr CodeRule rule = code_rule(kFormat);
@@ -272,6 +293,7 @@ IntegerKernels kernels_with() {
   k.multiply_whole = &multiply_whole<Dot>;
   k.encode = &encode;
   k.encode_row = &encode_row;
+  k.plain_products = &plain_products<Dot>;
   return k;
 }
 

@@ -106,6 +106,8 @@ struct IntegerKernels {
   void (*encode)(const float* x, std::int64_t count, std::int8_t* codes, float* scales, std::int32_t* sums);
   /// One scale for `count` values, any number, and the sum of the codes; codes up to the next multiple of 4 are 0.
   RowCode (*encode_row)(const float* x, std::int64_t count, std::int8_t* codes);
+  /// For byte_multiply_add_rate(): multiplications that wait for nothing. Returns the operations done.
+  double (*plain_products)(std::int64_t steps, std::int32_t* out);
 };
 
 /// Instructions for dot products of bytes that this CPU has: on vectors of AVX-512, of AVX2.

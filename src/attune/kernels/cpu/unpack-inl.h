@@ -55,7 +55,8 @@ HWY_INLINE WordVector load_fourth_rows(const std::uint8_t* const* rows, std::int
 #pragma GCC unroll 4
   for (std::int64_t i = 4; i < dot_lanes; i += 4) {
     const WordVector next = hn::BitCast(d, hn::LoadDup128(Bytes(), rows[i] + offset));
-    v = hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(i)), v, next);
+    // In this order it is one masked load on AVX-512.
+    v = hn::IfThenElse(hn::Not(hn::FirstN(d, static_cast<std::size_t>(i))), next, v);
   }
   return v;
 }
