@@ -39,7 +39,7 @@ evaluate::NoveltyModel read_novelty(const Path& file, const evaluate::Calibratio
 
 std::vector<NamedTensor> weights_of(const Model& model) {
   std::vector<NamedTensor> weights;
-  for (const Parameter& p : model.parameters().all()) weights.push_back({p.name, p.value.detached()});
+  for (const Parameter& p : model.parameters().all()) weights.push_back({p.name, p.numbers().detached()});
   return weights;
 }
 
@@ -144,7 +144,8 @@ Bundle load_bundle(const Path& directory, const LoadOptions& options) {
   WeightSource source{.checkpoint = checkpoint,
                       .initial = RandomKey{.seed = options.seed},
                       .trainable = options.trainable,
-                      .type = options.type};
+                      .type = options.type,
+                      .linears = options.linears};
   bundle.config = config;
   bundle.model = build_model(config, config_file.string(), std::move(source), options.head);
   if (Tokenizer::is_in(directory)) bundle.tokenizer = Tokenizer::open(directory);

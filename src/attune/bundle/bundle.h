@@ -27,7 +27,8 @@ struct LoadOptions {
   std::optional<HeadKind> head = {};  // else the one that config.json names
   std::uint64_t seed = 0;             // of a head that begins afresh
   DType type = DType::F32;
-  std::optional<double> dropout = {};    // replaces every rate in config.json
+  LinearFormat linears = LinearFormat::as_stored;  // int8: smaller and faster; parameters().rounded() says what is lost
+  std::optional<double> dropout = {};              // replaces every rate in config.json
   std::vector<std::string> labels = {};  // of a classifier that begins afresh; one that has its head keeps its own
 };
 

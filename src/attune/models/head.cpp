@@ -33,9 +33,9 @@ Tensor Head::loss_of(const Tensor& features, const Tensor& labels, const CrossEn
 
 CausalLmHead::CausalLmHead(const Embedding& words, const Weights& w, const CausalLmOptions& options)
     : options_(options) {
-  const std::int64_t vocab_size = words.table().dim(0);
+  const std::int64_t vocab_size = words.count();
   output_ = Linear(words.as_matrix(), options.bias ? w.parameter("bias", {vocab_size}, Initial::zeros()) : Tensor());
-  w.tied("weight", words.table());
+  words.tied(w, "weight");
 }
 
 Tensor CausalLmHead::features(const Tensor& hidden, const Batch&, const std::vector<std::int64_t>* rows) const {

@@ -4,6 +4,7 @@
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
+#include "attune/ops/quantised.h"
 
 namespace attune {
 
@@ -38,6 +39,8 @@ bool same_values(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+Tensor Parameter::numbers() const { return blocks ? dequantise(*blocks) : value; }
+
 ParameterSet::ParameterSet(WeightSource source, NameRules rules)
     : source_(std::move(source)), rules_(std::move(rules)) {}
 
@@ -49,7 +52,7 @@ const Parameter* ParameterSet::find(std::string_view name) const {
 
 std::int64_t ParameterSet::count() const {
   std::int64_t sum = 0;
-  for (const Parameter& p : all_) sum += p.value.numel();
+  for (const Parameter& p : all_) sum += p.shape().numel();
   return sum;
 }
 
@@ -83,7 +86,7 @@ Tensor ParameterSet::declare(const std::string& name, const Shape& shape, Initia
     } else {
       // A trainable weight is written to, so it cannot stay a view of the mapped file.
       bool copy = value.dtype() == source_.type && source_.trainable;
-      value = copy ? value.clone() : value.to(source_.type);
+      if (role != Role::stored) value = copy ? value.clone() : value.to(source_.type);
     }
   } else {
     if (source_.checkpoint && !starts_with_any(name, rules_.may_be_new)) problems_.push_back(name + " is missing");
@@ -92,15 +95,44 @@ Tensor ParameterSet::declare(const std::string& name, const Shape& shape, Initia
   }
   bool trained = source_.trainable && role == Role::weight;
   if (trained) value = require_gradient(value);
-  all_.push_back({name, file_name, value, trained});
+  all_.push_back({name, file_name, value, trained, {}});
   return value;
 }
 
-void ParameterSet::declare_tied(const std::string& name, const Tensor& twin) {
+std::optional<QuantisedTensor> ParameterSet::declare_blocks(const std::string& name, const Shape& shape) {
+  if (source_.type != DType::F32) return std::nullopt;
+  const std::optional<std::string> found = spelling_in_file(name);
+  if (!found) return std::nullopt;
+  std::optional<QuantisedTensor> blocks = source_.checkpoint->quantised(*found);
+  if (!blocks || !(blocks->shape() == shape)) return std::nullopt;  // declare() tells of a wrong shape
+  check(!source_.trainable,
+        "{}: {} is kept in {}, and blocks of small whole numbers cannot be trained: make a trainable copy first, with "
+        "attune convert and --type f32",
+        source_.checkpoint->source(), *found, name_of(blocks->format()));
+  check(find(name) == nullptr, "the weight {} is declared twice", name);
+  taken_.push_back(*found);
+  all_.push_back({name, *found, Tensor(), false, blocks});
+  return blocks;
+}
+
+Int8Weight ParameterSet::declare_int8(const std::string& name, const Shape& shape, Initial initial, bool in_by_out) {
+  check(!source_.trainable && source_.type == DType::F32,
+        "{} cannot be an int8 copy: those are for running a model in f32, not for training it or for f64", name);
+  // As the file has it, without a copy in f32: it is looked at once.
+  Tensor value = declare(name, shape, initial, Role::stored);
+  const Int8Weight weight(value, in_by_out);
+  const Parameter& parameter = all_.back();
+  if (source_.checkpoint && source_.checkpoint->contains(parameter.file_name))
+    source_.checkpoint->drop_pages(parameter.file_name);
+  rounded_.push_back({name, weight.error()});
+  return weight;
+}
+
+void ParameterSet::declare_tied(const std::string& name, const std::function<Tensor()>& twin) {
   std::optional<std::string> found = spelling_in_file(name);
   if (!found) return;
   taken_.push_back(*found);
-  if (!same_values(source_.checkpoint->tensor(*found), twin))
+  if (!same_values(source_.checkpoint->tensor(*found), twin()))
     problems_.push_back(*found + " differs from the weight that the config ties it to");
 }
 

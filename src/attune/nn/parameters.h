@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,8 @@
 
 #include "attune/base/random.h"
 #include "attune/checkpoint/checkpoint.h"
+#include "attune/ops/int8.h"
+#include "attune/tensor/quantised.h"
 #include "attune/tensor/tensor.h"
 
 namespace attune {
@@ -17,8 +20,13 @@ namespace attune {
 struct Parameter {
   std::string name;       // as the architecture publishes it: "bert.embeddings.word_embeddings.weight"
   std::string file_name;  // as the file read spells it: "...LayerNorm.gamma"
-  Tensor value;           // in the file's layout; a leaf of the tape where it is trained
+  Tensor value;           // in the file's layout; a leaf of the tape where it is trained; undefined where blocks are
   bool trained = false;   // a constant of the file (Marian's final_logits_bias) never is
+  std::optional<QuantisedTensor> blocks = {};  // as the file keeps it, [out, in], never trained
+
+  const Shape& shape() const { return blocks ? blocks->shape() : value.shape(); }
+  /// The numbers: `value`, or what the blocks stand for, made anew in f32.
+  Tensor numbers() const;
 };
 
 /// How a weight begins that no file gives.
@@ -43,12 +51,23 @@ struct NameRules {
       {};  // prefixes that a file may lack, because a new head begins afresh ("classifier.")
 };
 
+/// How linear layers keep their weights: as the file has them, or as int8 copies, which are smaller and faster and a
+/// little off (ops/int8.h). Weights that a file keeps in blocks stay so.
+enum class LinearFormat { as_stored, int8 };
+
 /// Where a model's weights come from while it is built.
 struct WeightSource {
   std::shared_ptr<const Checkpoint> checkpoint;  // null: all weights are new
   RandomKey initial;                             // of new weights, with the name as the site
   bool trainable = false;
   DType type = DType::F32;  // F64 runs the model on the reference kernels
+  LinearFormat linears = LinearFormat::as_stored;
+};
+
+/// A weight that is kept as an int8 copy, and what that left out: root of the mean of squares, over the values'.
+struct RoundedWeight {
+  std::string name;
+  double error;
 };
 
 /// The parameters of one model, in the order of their making. Built through Weights; finish() then accounts for the
@@ -69,12 +88,15 @@ class ParameterSet {
   /// the log.
   const std::vector<std::string>& unused() const { return unused_; }
   const std::vector<std::string>& fresh() const { return fresh_; }
+  const std::vector<RoundedWeight>& rounded() const { return rounded_; }
 
  private:
   friend class Weights;
-  enum class Role { weight, constant };
+  enum class Role { weight, constant, stored };  // stored: in the type that the file has
   Tensor declare(const std::string& name, const Shape& shape, Initial initial, Role role = Role::weight);
-  void declare_tied(const std::string& name, const Tensor& twin);
+  std::optional<QuantisedTensor> declare_blocks(const std::string& name, const Shape& shape);
+  Int8Weight declare_int8(const std::string& name, const Shape& shape, Initial initial, bool in_by_out);
+  void declare_tied(const std::string& name, const std::function<Tensor()>& twin);
   std::optional<std::string> spelling_in_file(const std::string& name) const;
   Tensor fresh_value(const std::string& name, const Shape& shape, Initial initial) const;
 
@@ -82,6 +104,7 @@ class ParameterSet {
   NameRules rules_;
   std::vector<Parameter> all_;
   std::vector<std::string> taken_, problems_, unused_, fresh_;
+  std::vector<RoundedWeight> rounded_;
 };
 
 /// A scope of names in a ParameterSet: `w / "layer" / 3` is where the weights of "...layer.3" are declared.
@@ -100,8 +123,23 @@ class Weights {
   Tensor constant(std::string_view name, const Shape& shape, Initial initial) const {
     return set_->declare(join(name), shape, initial, ParameterSet::Role::constant);
   }
+  /// The blocks of the matrix "scope.name", [out, in], where the file keeps it in a block-quantised format and the
+  /// model computes in f32; then it is declared, else none. Throws Error where it should be trained.
+  std::optional<QuantisedTensor> blocks(std::string_view name, const Shape& shape) const {
+    return set_->declare_blocks(join(name), shape);
+  }
+  /// An int8 copy of the matrix "scope.name" ([in, out] where `in_by_out`), which stays in the file. Throws Error where
+  /// it should be trained or the model computes in f64.
+  Int8Weight int8(std::string_view name, const Shape& shape, Initial initial, bool in_by_out = false) const {
+    return set_->declare_int8(join(name), shape, initial, in_by_out);
+  }
+  LinearFormat linears() const { return set_->source().linears; }
   /// "scope.name" is another name of `twin`: files may leave it out; where it is there it must agree.
-  void tied(std::string_view name, const Tensor& twin) const { set_->declare_tied(join(name), twin); }
+  void tied(std::string_view name, const Tensor& twin) const {
+    set_->declare_tied(join(name), [&] { return twin; });
+  }
+  /// The same, for a twin that is made only where the file has the name.
+  void tied(std::string_view name, const std::function<Tensor()>& twin) const { set_->declare_tied(join(name), twin); }
   /// The file has "scope.name", in any spelling.
   bool in_file(std::string_view name) const { return set_->spelling_in_file(join(name)).has_value(); }
   const std::string& scope() const { return scope_; }

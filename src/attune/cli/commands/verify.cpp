@@ -21,9 +21,9 @@ int run_verify(const std::string& model) {
   int faults = 0;
   for (const Parameter& p : bundle->model->parameters().all()) {
     std::int64_t not_finite = 0;
-    for (float value : p.value.to_vector<float>()) not_finite += !std::isfinite(value);
+    for (float value : p.numbers().to_vector<float>()) not_finite += !std::isfinite(value);
     if (not_finite == 0) continue;
-    fmt::print("{}: {} of {} values are not finite\n", p.file_name, not_finite, p.value.numel());
+    fmt::print("{}: {} of {} values are not finite\n", p.file_name, not_finite, p.shape().numel());
     ++faults;
   }
   if (faults > 0) return exit_answer_is_no;

@@ -94,7 +94,7 @@ class BertMaskedLm : public Head {
         activation_(c.activation) {
     if (c.tied) {
       Tensor bias = w.parameter("bias", {c.vocab_size}, Initial::zeros());
-      w.tied("decoder.weight", words.table());
+      words.tied(w, "decoder.weight");
       w.tied("decoder.bias", bias);
       output_ = Linear(words.as_matrix(), bias);
     } else {

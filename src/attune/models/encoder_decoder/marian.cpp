@@ -103,7 +103,7 @@ Block marian_block(const Weights& w, const MarianConfig& c, Place place) {
 class MarianHead : public Head {
  public:
   MarianHead(const Weights& root, const Embedding& shared, std::int64_t vocab_size) {
-    root.tied("lm_head.weight", shared.table());
+    shared.tied(root, "lm_head.weight");
     Tensor bias = root.constant("final_logits_bias", {1, vocab_size}, Initial::zeros());
     output_ = Linear(shared.as_matrix(), bias.as_shape({vocab_size}));
   }
@@ -124,7 +124,7 @@ class Marian : public Model {
         positions_(c.positions, c.d_model, SinusoidalLayout::halves) {
     Weights root(parameters_), w = root / "model";
     shared_ = Embedding(w / "shared", c.vocab_size, c.d_model, c.pad_token_id, c.deviation);
-    for (const char* stack : {"encoder", "decoder"}) (w / stack / "embed_tokens").tied("weight", shared_.table());
+    for (const char* stack : {"encoder", "decoder"}) shared_.tied(w / stack / "embed_tokens", "weight");
     for (int i = 0; i < c.encoder.layers; ++i)
       encoder_.push_back(marian_block(w / "encoder" / "layers" / i, c, {Stack::encoder, i}));
     for (int i = 0; i < c.decoder.layers; ++i)

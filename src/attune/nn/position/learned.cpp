@@ -49,11 +49,11 @@ const RegisterPositions registered({
 }  // namespace
 
 LearnedPositions LearnedPositions::stretched_to(std::int64_t length) const {
-  check(length >= table_.table().dim(0), "{} learned positions cannot be stretched to {}: expected no fewer",
-        table_.table().dim(0), length);
+  check(length >= table_.count(), "{} learned positions cannot be stretched to {}: expected no fewer",
+        table_.count(), length);
   LearnedPositions stretched = *this;
   stretched.between_ =
-      resizing_matrix(table_.table().dim(0), length, {Resizing::Filter::linear}, table_.table().dtype());
+      resizing_matrix(table_.count(), length, {Resizing::Filter::linear}, table_.dtype());
   return stretched;
 }
 

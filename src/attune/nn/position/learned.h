@@ -18,7 +18,7 @@ class LearnedPositions {
   /// is longer.
   LearnedPositions stretched_to(std::int64_t length) const;
 
-  std::int64_t longest() const { return (between_.defined() ? between_ : table_.table()).dim(0); }
+  std::int64_t longest() const { return between_.defined() ? between_.dim(0) : table_.count(); }
 
   /// Returns [tokens, width]. Throws Error with both numbers where a sequence is longer than the positions.
   Tensor operator()(const Batch& batch) const;
