@@ -49,11 +49,10 @@ const RegisterPositions registered({
 }  // namespace
 
 LearnedPositions LearnedPositions::stretched_to(std::int64_t length) const {
-  check(length >= table_.count(), "{} learned positions cannot be stretched to {}: expected no fewer",
-        table_.count(), length);
+  check(length >= table_.count(), "{} learned positions cannot be stretched to {}: expected no fewer", table_.count(),
+        length);
   LearnedPositions stretched = *this;
-  stretched.between_ =
-      resizing_matrix(table_.count(), length, {Resizing::Filter::linear}, table_.dtype());
+  stretched.between_ = resizing_matrix(table_.count(), length, {Resizing::Filter::linear}, table_.dtype());
   return stretched;
 }
 
