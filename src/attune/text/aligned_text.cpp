@@ -18,6 +18,21 @@ void AlignedText::take(Writer&& writer) {
   changed_ = aligned_ = true;
 }
 
+void AlignedText::put_origins(std::size_t begin, std::size_t end, std::vector<Span>& align) const {
+  if (aligned_) {
+    align.insert(align.end(), align_.begin() + static_cast<std::ptrdiff_t>(begin),
+                 align_.begin() + static_cast<std::ptrdiff_t>(end));
+    return;
+  }
+  const std::string_view text = bytes();
+  align.resize(align.size() + (end - begin));
+  Span* out = align.data() + align.size() - (end - begin);
+  for (std::size_t i = begin; i < end;) {
+    const std::uint32_t length = utf8_length(text[i]), first = shift_ + static_cast<std::uint32_t>(i);
+    for (const std::size_t next = i + length; i < next; ++i) *out++ = {first, first + length};
+  }
+}
+
 AlignedText AlignedText::part(std::size_t begin, std::size_t end) const {
   AlignedText result({}, shift_ + static_cast<std::uint32_t>(begin));
   result.own_ = bytes().substr(begin, end - begin);
@@ -40,8 +55,9 @@ void AlignedText::prepend(std::string_view prefix) {
   const std::string_view text = bytes();
   writer.text.reserve(prefix.size() + text.size());
   writer.text.append(prefix).append(text);
+  writer.align.reserve(prefix.size() + text.size());
   writer.align.assign(prefix.size(), origin(0, utf8_length(text[0])));
-  for (std::size_t i = 0; i < text.size(); ++i) writer.align.push_back(origin(i, i + 1));
+  put_origins(0, text.size(), writer.align);
   take(std::move(writer));
 }
 
@@ -49,10 +65,12 @@ void AlignedText::replace(const std::vector<Span>& matches, std::string_view con
   if (matches.empty()) return;
   Writer writer;
   const std::string_view text = bytes();
+  writer.text.reserve(text.size() + matches.size() * content.size());
+  writer.align.reserve(text.size() + matches.size() * content.size());
   std::size_t done = 0;
   const auto copy_until = [&](std::size_t end) {
     writer.text.append(text.substr(done, end - done));
-    for (std::size_t i = done; i < end; ++i) writer.align.push_back(origin(i, i + 1));
+    put_origins(done, end, writer.align);
   };
   for (const Span& match : matches) {
     copy_until(match.begin);

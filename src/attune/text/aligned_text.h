@@ -88,6 +88,8 @@ class AlignedText {
     while (at < text.size() && is_utf8_continuation(text[at])) ++at;
     return static_cast<std::uint32_t>(at);
   }
+  /// Appends where each of the bytes [begin, end) came from; both lie between characters.
+  void put_origins(std::size_t begin, std::size_t end, std::vector<Span>& align) const;
   void make_own();
   void take(Writer&& writer);
 

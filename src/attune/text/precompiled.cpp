@@ -96,7 +96,15 @@ class Nmt final : public Normalizer {
  public:
   void apply(AlignedText& text) const override {
     const std::string_view bytes = text.bytes();
-    if (std::all_of(bytes.begin(), bytes.end(), [](char c) { return c >= ' ' && c < 127; })) return;
+    bool same = true, single = true;  // each byte stays or becomes a space
+    for (char byte : bytes) {
+      const bool plain = byte >= ' ' && byte < 127,
+                 blank = byte == '\t' || byte == '\n' || byte == '\f' || byte == '\r';
+      same &= plain;
+      single &= plain || blank;
+    }
+    if (same) return;
+    if (single) return text.change_bytes([](char byte) { return byte < ' ' ? ' ' : byte; });
     text.expand([](char32_t p, AlignedText::Writer& writer) {
       const bool dropped =
           (p >= 1 && p <= 8) || p == 0xB || (p >= 0xE && p <= 0x1F) || p == 0x7F || p == 0x8F || p == 0x9F;
