@@ -77,13 +77,18 @@ def forward(model, line, **extra):
     inputs = {"input_ids": torch.tensor([line["ids"]])}
     if "token_type_ids" in line:
         inputs["token_type_ids"] = torch.tensor([line["token_type_ids"]])
-    if model.config.is_encoder_decoder:
-        decoder = line.get("decoder_ids")
-        if decoder is None:
-            shifted = [model.config.decoder_start_token_id] + line["labels"][:-1]
-            decoder = [model.config.pad_token_id if i == -100 else i for i in shifted]
-        inputs["decoder_input_ids"] = torch.tensor([decoder])
+    if model.config.is_encoder_decoder and not type(model).__name__.endswith("ForSequenceClassification"):
+        inputs["decoder_input_ids"] = decoder_ids(model, line)
     return model(**inputs, **extra)
+
+
+def decoder_ids(model, line):
+    if "decoder_ids" in line:
+        return torch.tensor([line["decoder_ids"]])
+    if hasattr(model, "prepare_decoder_input_ids_from_labels"):
+        return model.prepare_decoder_input_ids_from_labels(torch.tensor([line["labels"]]))
+    shifted = [model.config.decoder_start_token_id] + line["labels"][:-1]
+    return torch.tensor([[model.config.pad_token_id if i == -100 else i for i in shifted]])
 
 
 def labelled(model, line, logits):

@@ -1,5 +1,7 @@
 #include "attune/models/config_values.h"
 
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 
 #include "attune/base/error.h"
@@ -25,6 +27,21 @@ std::vector<std::int64_t> read_token_ids(const ConfigReader& config, const std::
     if (id.get<std::int64_t>() >= 0) ids.push_back(id.get<std::int64_t>());
   }
   return ids;
+}
+
+std::optional<std::int64_t> read_token_id(const ConfigReader& config, const std::string& key,
+                                          std::optional<std::int64_t> otherwise, std::int64_t vocab_size) {
+  if (config.has(key)) return config.integer(key, {.at_least = 0, .at_most = static_cast<double>(vocab_size - 1)});
+  config.ignore({key});
+  if (otherwise && *otherwise >= vocab_size)
+    config.reject(key, fmt::format("it is {} where a config does not say, and vocab_size is {}: give one below that",
+                                   *otherwise, vocab_size));
+  return otherwise;
+}
+
+void check_alias(const ConfigReader& config, const std::string& alias, const std::string& key, std::int64_t value) {
+  if (config.integer_or(alias, value) != value)
+    config.reject(alias, fmt::format("another name of {}, which is {}", key, value));
 }
 
 }  // namespace attune

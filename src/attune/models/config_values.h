@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,12 @@ Activation read_activation(const ConfigReader& config, const std::string& key, c
 /// is absent or null.
 std::vector<std::int64_t> read_token_ids(const ConfigReader& config, const std::string& key,
                                          std::vector<std::int64_t> otherwise);
+
+/// One token id below `vocab_size`; `otherwise` where the key is absent or null.
+std::optional<std::int64_t> read_token_id(const ConfigReader& config, const std::string& key,
+                                          std::optional<std::int64_t> otherwise, std::int64_t vocab_size);
+
+/// `alias` is a second spelling of `key`: where a config holds it, it must say the same.
+void check_alias(const ConfigReader& config, const std::string& alias, const std::string& key, std::int64_t value);
 
 }  // namespace attune

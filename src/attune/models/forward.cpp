@@ -14,8 +14,8 @@ namespace {
 /// Keeps what passes by, cut into the examples' rows.
 class Collector : public Observer {
  public:
-  Collector(const LabelledBatch& batch, const ForwardOptions& options, std::vector<NamedTensor>& out)
-      : batch_(batch), options_(options), out_(out) {}
+  Collector(const LabelledBatch& batch, bool two_stacks, const ForwardOptions& options, std::vector<NamedTensor>& out)
+      : batch_(batch), two_stacks_(two_stacks), options_(options), out_(out) {}
 
   void hidden_state(Stack stack, int layer, const Tensor& x) override {
     if (options_.hidden_states) add(prefix(stack) + "hidden_states/" + std::to_string(layer), x, offsets(stack));
@@ -32,7 +32,7 @@ class Collector : public Observer {
 
  private:
   std::string prefix(Stack stack) const {
-    if (!batch_.decoder) return "";
+    if (!two_stacks_) return "";
     return stack == Stack::encoder ? "encoder_" : "decoder_";
   }
   const Offsets& offsets(Stack stack) const {
@@ -40,6 +40,7 @@ class Collector : public Observer {
   }
 
   const LabelledBatch& batch_;
+  bool two_stacks_;
   const ForwardOptions& options_;
   std::vector<NamedTensor>& out_;
 };
@@ -67,7 +68,7 @@ std::vector<NamedTensor> forward_examples(const Model& model, std::span<const Ex
   std::iota(numbers.begin(), numbers.end(), 0);
   LabelledBatch batch = collate(model, examples, numbers);
   std::vector<NamedTensor> out;
-  Collector collector(batch, options, out);
+  Collector collector(batch, model.facts().two_stacks, options, out);
   Tensor states = final_states(model, batch, &collector);
   const Batch& last = batch.decoder ? *batch.decoder : batch.batch;
   collector.add("last_hidden_state", states, last.offsets);

@@ -30,6 +30,11 @@ struct ModelFacts {
   AttentionSizes cached_attention = {};          // of the stack that decodes: what its cache holds
   /// A text's beginning has the same keys in every request, however long: sequences may share it in a cache.
   bool shares_keys = false;
+  /// An encoder and a decoder: each has hidden states of its own.
+  bool two_stacks = false;
+  /// Its decoder's input begins with the last label, not with a token of its own: mBART's texts end with their
+  /// language.
+  bool begins_with_last_label = false;
 };
 
 /// An encoder, a decoder, or an encoder with a decoder, and the head that its config names. Knows no strings.

@@ -1,5 +1,7 @@
 #include "attune/models/objective.h"
 
+#include <algorithm>
+
 #include "attune/base/error.h"
 
 namespace attune {
@@ -8,11 +10,19 @@ namespace {
 
 /// transformers' shift_tokens_right: the start token, then the labels but the last, -100 read as padding.
 std::vector<std::int64_t> shifted_right(const std::vector<std::int64_t>& labels, const ModelFacts& facts) {
-  check(facts.decoder_start_token_id.has_value(),
-        "decoder_ids are missing, and the config has no decoder_start_token_id to make them");
-  std::vector<std::int64_t> ids = {*facts.decoder_start_token_id};
-  for (std::size_t i = 0; i + 1 < labels.size(); ++i)
-    ids.push_back(labels[i] == ignored_label ? facts.pad_token_id.value_or(0) : labels[i]);
+  const std::int64_t padding = facts.pad_token_id.value_or(0);
+  std::vector<std::int64_t> ids = labels;
+  std::ranges::replace(ids, ignored_label, padding);
+  std::optional<std::int64_t> first = facts.decoder_start_token_id;
+  // mBART's shift_tokens_right: the last label, found by counting those that are no padding.
+  if (facts.begins_with_last_label && !ids.empty()) {
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(ids, [&](auto id) { return id != padding; }));
+    check(count > 0, "the labels are all padding: a decoder of this kind begins with the last of them");
+    first = ids[count - 1];
+  }
+  check(first.has_value(), "decoder_ids are missing, and the config has no decoder_start_token_id to make them");
+  if (!ids.empty()) ids.pop_back();
+  ids.insert(ids.begin(), *first);
   return ids;
 }
 
