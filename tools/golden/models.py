@@ -2,6 +2,7 @@
 """Goldens of whole models: tiny seeded checkpoints run by Hugging Face transformers.
 
 usage: tools/golden/models.py [NAME...]     writes tests/golden/models/NAME/ for each NAME (all without one)
+Models of encoders beside BERT, and other heads, are in encoder_models.py.
 
 Needs torch, transformers and safetensors (tools/golden/requirements.txt) in an environment of its own. Each directory holds
 config.json and model.safetensors as published, input.jsonl (lines of ids with labels), expected.safetensors (logits, hidden states,
@@ -37,10 +38,10 @@ def ids(generator, count, vocab, lowest=3):
     return torch.randint(lowest, vocab, (count,), generator=generator).tolist()
 
 
-def token_lines(vocab, typed=False):
+def token_lines(vocab, typed=False, lengths=LENGTHS):
     generator = torch.Generator().manual_seed(3)
     lines = []
-    for length in LENGTHS:
+    for length in lengths:
         line = {"ids": ids(generator, length, vocab)}
         if typed:
             line["token_type_ids"] = [int(i >= length // 2) for i in range(length)]
@@ -91,9 +92,18 @@ def decoder_ids(model, line):
     return torch.tensor([[model.config.pad_token_id if i == -100 else i for i in shifted]])
 
 
+def logits_of(result):
+    """Of answers: [1, tokens, 2]."""
+    if hasattr(result, "start_logits"):
+        return torch.stack([result.start_logits, result.end_logits], dim=-1)
+    return result.logits
+
+
 def labelled(model, line, logits):
-    """(logits, labels) of the rows that count: causal models predict the next token."""
+    """(logits, labels) of the rows that count: causal models predict the next token, answers are places in the line."""
     labels = torch.tensor(line["labels"])
+    if type(model).__name__.endswith("ForQuestionAnswering"):
+        return logits[0].T, labels
     if logits.dim() == 2:
         return logits, labels
     rows = logits[0]
@@ -104,16 +114,17 @@ def labelled(model, line, logits):
 
 def total_loss(model, lines):
     """Mean over all labelled positions of all lines."""
-    parts = [labelled(model, line, forward(model, line).logits) for line in lines]
-    return torch.nn.functional.cross_entropy(torch.cat([p[0] for p in parts]), torch.cat([p[1] for p in parts]))
+    parts = [labelled(model, line, logits_of(forward(model, line))) for line in lines]
+    summed = sum(torch.nn.functional.cross_entropy(rows, labels, reduction="sum") for rows, labels in parts)
+    return summed / sum(len(labels) for _, labels in parts)
 
 
-def expected(model, lines):
+def expected(model, lines, attentions):
     out = {}
     for i, line in enumerate(lines):
         with torch.no_grad():
             result = forward(model, line, output_hidden_states=True, output_attentions=True)
-        out[f"{i}/logits"] = result.logits[0]
+        out[f"{i}/logits"] = logits_of(result)[0]
         if model.config.is_encoder_decoder:
             for stack in ("encoder", "decoder"):
                 for layer, states in enumerate(getattr(result, f"{stack}_hidden_states")):
@@ -122,8 +133,8 @@ def expected(model, lines):
                     out[f"{i}/{stack}_attentions/{layer}"] = weights[0]
         else:
             for layer, states in enumerate(result.hidden_states):
-                out[f"{i}/hidden_states/{layer}"] = states[0]
-            for layer, weights in enumerate(result.attentions):
+                out[f"{i}/hidden_states/{layer}"] = states[0][:len(line["ids"])]  # BigBird's are filled up to whole blocks
+            for layer, weights in enumerate(result.attentions if attentions else []):
                 out[f"{i}/attentions/{layer}"] = weights[0]
     loss = total_loss(model, lines)
     loss.backward()
@@ -155,7 +166,9 @@ def train(model, lines):
     return {"settings": settings, "steps": steps}
 
 
-def write(name, model, lines, edit_config=None, rename=None):
+def write(name, model, lines, edit_config=None, rename=None, convert=None, training=True, attentions=True):
+    """rename: of one weight; convert: of all, {name: tensor}, and of their gradients; attentions: those that transformers gives are
+    whole matrices."""
     directory = ROOT / name
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
@@ -163,18 +176,24 @@ def write(name, model, lines, edit_config=None, rename=None):
     randomise(model)
     model.save_pretrained(directory, safe_serialization=True)
     (directory / "generation_config.json").unlink(missing_ok=True)
-    values = expected(model, lines)
+    values = expected(model, lines, attentions)
     weights = load_file(directory / "model.safetensors")
     if rename:
         values = {("gradient/" + rename(k[9:]) if k.startswith("gradient/") else k): v for k, v in values.items()}
         weights = {rename(k): v for k, v in weights.items()}
         save_file(weights, directory / "model.safetensors", metadata={"format": "pt"})
+    if convert:
+        gradients = convert({k[9:]: v for k, v in values.items() if k.startswith("gradient/")})
+        values = {k: v for k, v in values.items() if not k.startswith("gradient/")}
+        values.update({"gradient/" + k: v for k, v in gradients.items()})
+        save_file(convert(weights), directory / "model.safetensors", metadata={"format": "pt"})
     if edit_config:
         config = json.loads((directory / "config.json").read_text())
         (directory / "config.json").write_text(json.dumps(edit_config(config), indent=2, sort_keys=True) + "\n")
     save_file(values, directory / "expected.safetensors", metadata={"format": "pt"})
     (directory / "input.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (directory / "training.json").write_text(json.dumps(train(model, lines), indent=1) + "\n")
+    if training:
+        (directory / "training.json").write_text(json.dumps(train(model, lines), indent=1) + "\n")
 
 
 def bert_config(**other):

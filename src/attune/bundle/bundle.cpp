@@ -62,9 +62,12 @@ HeadKind head_for(const std::string& task, const std::string& source) {
                                                         {"classify", HeadKind::classify},
                                                         {"mlm", HeadKind::masked_lm},
                                                         {"lm", HeadKind::causal_lm},
-                                                        {"translate", HeadKind::sequence_to_sequence}};
+                                                        {"translate", HeadKind::sequence_to_sequence},
+                                                        {"tag", HeadKind::tag},
+                                                        {"answer", HeadKind::answer}};
   auto found = heads.find(task);
-  check(found != heads.end(), "{}: \"task\" is {}: expected classify, mlm, lm or translate", source, json_quoted(task));
+  check(found != heads.end(), "{}: \"task\" is {}: expected classify, mlm, lm, translate, tag or answer", source,
+        json_quoted(task));
   return found->second;
 }
 

@@ -27,7 +27,7 @@ struct DataSource {
 /// A model's contract with its users, attune.json beside the weights: what they must know to trust it, and what the
 /// program enforces.
 struct Contract {
-  std::string task;                 // "classify", "mlm", "lm", "translate"
+  std::string task;                 // "classify", "mlm", "lm", "translate", "tag", "answer"
   std::vector<std::string> labels;  // by class number
   LongPolicy long_policy;
   std::optional<evaluate::CalibrationContract> calibration;  // temperature, thresholds, novelty

@@ -12,7 +12,8 @@ struct Example {
   std::vector<std::vector<std::int64_t>> chunks;
   std::vector<std::int64_t> type_ids = {};     // as long as chunks[0], or empty: all 0
   std::vector<std::int64_t> decoder_ids = {};  // of an encoder-decoder; empty with labels: the labels shifted right
-  /// As in transformers: unshifted for causal models, one a token, ignored where -100; [class] for classification.
+  /// As in transformers: unshifted for causal models, one a token, ignored where -100; [class] for classification;
+  /// [start, end] for answering, the numbers of the answer's first and last token.
   std::vector<std::int64_t> labels = {};
 
   static Example of(std::vector<std::int64_t> ids) { return {.chunks = {std::move(ids)}}; }

@@ -56,10 +56,29 @@ std::unique_ptr<Model> build_model(const Json& config, const std::string& source
   const Architecture& architecture = find_architecture(reader);
   HeadKind named = named_head(reader, architecture);
   // What transformers writes into every config and what changes nothing in a forward or a training step here.
-  reader.ignore({"transformers_version", "torch_dtype", "dtype", "_name_or_path", "use_cache", "return_dict",
-                 "output_attentions", "output_hidden_states", "id2label", "label2id", "num_labels", "problem_type",
-                 "attn_implementation", "_attn_implementation", "gradient_checkpointing", "task_specific_params",
-                 "pruned_heads"});
+  reader.ignore({"transformers_version",
+                 "torch_dtype",
+                 "dtype",
+                 "_name_or_path",
+                 "use_cache",
+                 "return_dict",
+                 "output_attentions",
+                 "output_hidden_states",
+                 "id2label",
+                 "label2id",
+                 "num_labels",
+                 "problem_type",
+                 "attn_implementation",
+                 "_attn_implementation",
+                 "gradient_checkpointing",
+                 "task_specific_params",
+                 "pruned_heads",
+                 "finetuning_task",
+                 "tokenizer_class",
+                 "_num_labels",
+                 "torchscript",
+                 "sbert_ce_default_activation_function",
+                 "sentence_transformers"});
   std::unique_ptr<Model> model = architecture.build(reader, head.value_or(named), std::move(source));
   reader.finish();
   model->parameters().finish();

@@ -26,7 +26,8 @@ Tensor Head::logits_of(const Tensor& features) const {
   return cap ? bent(output()(features), *cap) : output()(features);
 }
 
-Tensor Head::loss_of(const Tensor& features, const Tensor& labels, const CrossEntropyOptions& options) const {
+Tensor Head::loss_of(const Tensor& features, const Batch&, const Tensor& labels,
+                     const CrossEntropyOptions& options) const {
   if (logit_cap()) return cross_entropy(logits_of(features), labels, options);
   return output().cross_entropy_of(features, labels, options);
 }

@@ -8,6 +8,9 @@
 
 namespace attune {
 
+/// What a model is asked for; each is a head, named in config.json's `architectures` ("BertForMaskedLM").
+enum class HeadKind { none, masked_lm, causal_lm, classify, sequence_to_sequence, tag, answer };
+
 /// What turns hidden states into logits: features (rows picked and transformed), then one output layer.
 class Head {
  public:
@@ -30,8 +33,9 @@ class Head {
   Tensor logits(const Tensor& hidden, const Batch& batch, const std::vector<std::int64_t>* rows = nullptr) const {
     return logits_of(features(hidden, batch, rows));
   }
-  /// Mean cross-entropy of those logits. labels: [rows] I64
-  Tensor loss_of(const Tensor& features, const Tensor& labels, const CrossEntropyOptions& options) const;
+  /// Mean cross-entropy of those logits, which are of `batch`. labels: [rows] I64, or as a head says otherwise
+  virtual Tensor loss_of(const Tensor& features, const Batch& batch, const Tensor& labels,
+                         const CrossEntropyOptions& options) const;
 };
 
 /// How a causal model's logits follow from its final hidden states.

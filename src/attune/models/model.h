@@ -14,9 +14,6 @@
 
 namespace attune {
 
-/// What a model is asked for; each is a head, named in config.json's `architectures` ("BertForMaskedLM").
-enum class HeadKind { none, masked_lm, causal_lm, classify, sequence_to_sequence };
-
 /// What the rest of the program needs to know of a model besides calling it.
 struct ModelFacts {
   std::string model_type;  // "bert"

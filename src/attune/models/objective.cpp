@@ -37,6 +37,18 @@ void append_token_labels(const Example& example, std::size_t length, bool shifte
   }
 }
 
+/// The first and the last token of an answer; both ignored where the example has no labels.
+void append_answer(const Example& example, std::int64_t number, std::vector<std::int64_t>& labels) {
+  check(example.labels.empty() || example.labels.size() == 2,
+        "example {}: {} labels: an answer has two, its first and its last token", number, example.labels.size());
+  const auto tokens = static_cast<std::int64_t>(example.chunks[0].size());
+  for (std::size_t end = 0; end < 2; ++end) {
+    labels.push_back(example.labels.empty() ? ignored_label : example.labels[end]);
+    check(labels.back() < tokens, "example {}: the answer is labelled as token {}, and there are {} tokens, from 0",
+          number, labels.back(), tokens);
+  }
+}
+
 /// Keeps the labelled rows alone: the head runs on nothing else.
 void keep_labelled_rows(const std::vector<std::int64_t>& labels, LabelledBatch& result) {
   std::vector<std::int64_t> kept;
@@ -54,6 +66,7 @@ void keep_labelled_rows(const std::vector<std::int64_t>& labels, LabelledBatch& 
 LabelledBatch collate(const Model& model, std::span<const Example> examples, std::span<const std::int64_t> numbers) {
   const ModelFacts& facts = model.facts();
   bool over_sequences = facts.head == HeadKind::classify, decodes = facts.head == HeadKind::sequence_to_sequence;
+  const bool answers = facts.head == HeadKind::answer;
   std::vector<std::vector<std::int64_t>> chunks, decoder;
   std::vector<std::int64_t> owners, chunk_counts, types, labels;
   bool typed = false;
@@ -78,6 +91,8 @@ LabelledBatch collate(const Model& model, std::span<const Example> examples, std
       check(example.labels.size() <= 1, "example {}: classification takes one label, not {}", numbers[i],
             example.labels.size());
       labels.push_back(example.labels.empty() ? ignored_label : example.labels[0]);
+    } else if (answers) {
+      append_answer(example, numbers[i], labels);
     } else if (decodes) {
       decoder.push_back(example.decoder_ids.empty() ? shifted_right(example.labels, facts) : example.decoder_ids);
       append_token_labels(example, decoder.back().size(), false, numbers[i], labels);
@@ -88,7 +103,10 @@ LabelledBatch collate(const Model& model, std::span<const Example> examples, std
   LabelledBatch result;
   result.batch = Batch::of(chunks, owners);
   if (typed) result.batch.type_ids = Tensor::from<std::int64_t>({result.batch.tokens()}, types);
-  if (over_sequences) {
+  if (answers) {
+    result.labels = Tensor::from<std::int64_t>({result.batch.offsets.count(), 2}, labels);
+    for (std::int64_t label : labels) result.labelled += label != ignored_label;
+  } else if (over_sequences) {
     result.batch.documents = Offsets::from_lengths(chunk_counts);
     result.labels = Tensor::from<std::int64_t>({static_cast<std::int64_t>(labels.size())}, labels);
     for (std::int64_t label : labels) result.labelled += label != ignored_label;
@@ -111,8 +129,8 @@ Tensor loss_of(const Model& model, const LabelledBatch& batch, const CrossEntrop
 Tensor loss_of_states(const Model& model, const Tensor& states, const LabelledBatch& batch,
                       const CrossEntropyOptions& options) {
   const Head& head = model.head();
-  Tensor features = head.features(states, batch.decoder ? *batch.decoder : batch.batch, &batch.rows);
-  return head.loss_of(features, batch.labels, options);
+  const Batch& read = batch.decoder ? *batch.decoder : batch.batch;
+  return head.loss_of(head.features(states, read, &batch.rows), read, batch.labels, options);
 }
 
 }  // namespace attune

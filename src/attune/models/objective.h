@@ -14,7 +14,7 @@ struct LabelledBatch {
   Batch batch;                     // of the encoder, or of the only stack
   std::optional<Batch> decoder;    // of an encoder-decoder
   std::vector<std::int64_t> rows;  // rows of the final states that are labelled; unused by heads over sequences
-  Tensor labels;                   // [rows or sequences] I64
+  Tensor labels;                   // [rows or sequences] I64; of answers [sequences, 2]
   std::int64_t labelled = 0;       // how many labels count
 };
 

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "attune/base/error.h"
 #include "attune/data/example_file.h"
 #include "attune/models/architecture.h"
 #include "attune/models/forward.h"
+#include "attune/models/objective.h"
 
 namespace attune {
 namespace {
@@ -83,6 +85,40 @@ TEST_P(Parity, OneLineAloneHasTheBitsThatItHasInTheBatch) {
                   t.tensor.to_vector<float>() == alone.at(1).tensor.to_vector<float>())
           << "line " << i;
   }
+}
+
+/// Logits of a training pass, dropout and all; of one line alone where `only` names it.
+std::vector<Tensor> logits_in_training(const Model& model, const std::vector<Example>& lines,
+                                       std::optional<std::size_t> only) {
+  const std::size_t begin = only.value_or(0), count = only ? 1 : lines.size();
+  std::vector<std::int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), static_cast<std::int64_t>(begin));
+  LabelledBatch batch = collate(model, std::span(&lines[begin], count), numbers);
+  batch.batch.dropout = RandomKey{.seed = 5};
+  if (batch.decoder) batch.decoder->dropout = RandomKey{.seed = 5};
+  const Batch& read = batch.decoder ? *batch.decoder : batch.batch;
+  const Tensor logits = model.head().logits(final_states(model, batch), read);
+  std::vector<Tensor> of_lines;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i)
+    of_lines.push_back(model.head().over_sequences() ? logits.rows(i, i + 1)
+                                                     : logits.rows(read.offsets.begin(i), read.offsets.end(i)));
+  return of_lines;
+}
+
+TEST_P(Parity, DropoutHasTheBitsThatItHasInTheBatch) {
+  Json config = read_json(GetParam() / "config.json");
+  set_dropout(config, 0.4);
+  WeightSource source{
+      .checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(GetParam() / "model.safetensors")),
+      .initial = {},
+      .trainable = false};
+  const auto model = build_model(config, "config.json with dropout", std::move(source));
+  const auto calm = open(GetParam(), false);
+  const std::vector<Example> lines = read_examples(GetParam() / "input.jsonl");
+  const std::vector<Tensor> together = logits_in_training(*model, lines, {});
+  EXPECT_GT(largest_difference(together.at(0), logits_in_training(*calm, lines, {}).at(0)), 1e-3);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    EXPECT_EQ(logits_in_training(*model, lines, i).at(0).to_vector<float>(), together.at(i).to_vector<float>()) << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Parity, testing::ValuesIn(golden_models()),

@@ -21,6 +21,12 @@ CONFORMANCE(iterative_inverse) {
   expect_agrees({.run = [](auto in) { return iterative_inverse(softmax(in[0]), 0); },  // the first guess
                  .inputs = {random_tensor({2, 5, 5})},
                  .row_inputs = {0}});
+  for (int steps : {0, 6})  // matrices depend on each other: no row_inputs
+    expect_agrees({.run = [steps](auto in) { return iterative_inverse(softmax(in[0]), steps, InverseGuess::together); },
+                   .inputs = {random_tensor({3, 5, 5}, 5, 1.5)},
+                   .tolerance = 2e-5,
+                   .gradient_tolerance = 1e-3,
+                   .difference_tolerance = 1e-4});
   expect_agrees({.run = [](auto in) { return iterative_inverse(in[0], 6); }, .inputs = {random_tensor({0, 4, 4})}});
 }
 

@@ -25,6 +25,10 @@ HeadKind head_of(TrainTask task) {
       return HeadKind::causal_lm;
     case TrainTask::translate:
       return HeadKind::sequence_to_sequence;
+    case TrainTask::tag:
+      return HeadKind::tag;
+    case TrainTask::answer:
+      return HeadKind::answer;
   }
   return HeadKind::none;
 }

@@ -18,6 +18,8 @@ constexpr ConfigReader::Range positive{.above = 0}, unit{.at_least = 0, .at_most
 TrainTask parse_task(const std::string& name) {
   if (name == "classify") return TrainTask::classify;
   if (name == "mlm") return TrainTask::mlm;
+  if (name == "tag") return TrainTask::tag;
+  if (name == "answer") return TrainTask::answer;
   return name == "lm" ? TrainTask::lm : TrainTask::translate;
 }
 
@@ -149,6 +151,10 @@ std::string name_of(TrainTask task) {
       return "lm";
     case TrainTask::translate:
       return "translate";
+    case TrainTask::tag:
+      return "tag";
+    case TrainTask::answer:
+      return "answer";
   }
   return "classify";
 }
@@ -156,7 +162,7 @@ std::string name_of(TrainTask task) {
 RunConfig RunConfig::read(const Json& run, const std::string& source) {
   ConfigReader c(run, source);
   RunConfig r;
-  r.task = parse_task(c.choice("task", {"classify", "mlm", "lm", "translate"}));
+  r.task = parse_task(c.choice("task", {"classify", "mlm", "lm", "translate", "tag", "answer"}));
   r.seed = static_cast<std::uint64_t>(c.integer_or("seed", 0, at_least_0));
   r.data = read_data(c.object_or_empty("data"));
   r.model = read_model(c);

@@ -10,7 +10,8 @@
 
 namespace attune {
 
-enum class TrainTask { classify, mlm, lm, translate };
+/// tag and answer learn from lines of ids alone.
+enum class TrainTask { classify, mlm, lm, translate, tag, answer };
 std::string name_of(TrainTask task);
 
 /// A run file: every key of run.toml, with its default where the file leaves it out. docs/train.md lists them.

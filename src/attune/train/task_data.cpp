@@ -199,6 +199,9 @@ RunFiles read_run_files(const RunConfig& config) {
   auto [train, validation] = files_of(config);
   RunFiles files;
   files.in_ids = holds_examples(train);
+  check(files.in_ids || (config.task != TrainTask::tag && config.task != TrainTask::answer),
+        "{}: the task {} learns from lines of ids with labels, as `attune forward` reads them: this file holds texts",
+        train.string(), name_of(config.task));
   if (files.in_ids) {
     files.train_examples = read_examples(train);
     if (!validation.empty()) files.validation_examples = read_examples(validation);
@@ -255,6 +258,9 @@ TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bu
         return language_model_set(documents.items, config, bundle);
       case TrainTask::translate:
         return translation_set(documents.items, config, bundle, documents.source);
+      case TrainTask::tag:
+      case TrainTask::answer:
+        break;  // read_run_files() refused their texts
     }
     return {};
   };

@@ -58,7 +58,7 @@ Command train_command() {
             arguments.option("--output", a->output, "directory of the run");
             arguments.option("--set", a->settings,
                              "key=value over the run file's, e.g. train.learning_rate=1e-4; repeatable");
-            arguments.option("--task", a->task, "classify, mlm, lm or translate");
+            arguments.option("--task", a->task, "classify, mlm, lm, translate, tag or answer");
             arguments.option("--data", a->data, "training file, or a directory that `attune split` made");
             arguments.option("--model", a->model, "model directory to begin from");
             arguments.flag("--resume", a->resume, "go on with the run in --output; it needs no run file");

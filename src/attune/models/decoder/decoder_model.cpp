@@ -1,5 +1,6 @@
 #include "attune/models/decoder/decoder_model.h"
 
+#include "attune/models/heads.h"
 #include "attune/ops/arithmetic.h"
 
 namespace attune {
@@ -7,13 +8,19 @@ namespace attune {
 namespace {
 
 NameRules rules_of(const DecoderNames& names, HeadKind head) {
-  NameRules rules{.spellings = {{NameRules::Spelling::Place::prefix, names.base + ".", ""}},
-                  .unused = names.unused,
-                  .may_be_new = {names.head + ".", "score."}};
+  using Place = NameRules::Spelling::Place;
+  // Files of models that answer call the base so.
+  NameRules rules{
+      .spellings = {{Place::prefix, names.base + ".", ""}, {Place::prefix, names.base + ".", "transformer."}},
+      .unused = names.unused,
+      .may_be_new = {names.head + ".", "score.", names.tag + ".", names.answer + "."}};
   // A file of a language model may be opened for its states or for another head.
   if (head != HeadKind::causal_lm)
     for (const char* part : {".weight", ".bias"}) rules.unused.push_back(names.head + part);
   if (head != HeadKind::classify) rules.unused.push_back("score.weight");
+  for (const auto& [kind, output] : {std::pair{HeadKind::tag, names.tag}, std::pair{HeadKind::answer, names.answer}})
+    if (head != kind)
+      for (const char* part : {".weight", ".bias"}) rules.unused.push_back(output + part);
   return rules;
 }
 
@@ -36,6 +43,15 @@ DecoderModel::DecoderModel(DecoderSpec spec, HeadKind head, WeightSource source)
                    : CausalLmHead(root / names.head, spec_.hidden_size, spec_.vocab_size, spec_.head));
   if (head == HeadKind::classify)
     head_ = std::make_unique<LastTokenHead>(root / "score", spec_.hidden_size, spec_.labels, spec_.deviation);
+  if (head == HeadKind::tag || head == HeadKind::answer) {
+    const bool tags = head == HeadKind::tag;
+    const HeadLayers output{.output = tags ? names.tag : names.answer,
+                            .hidden = spec_.hidden_size,
+                            .outputs = spec_.labels,
+                            .deviation = spec_.deviation,
+                            .dropout = tags ? spec_.tag_dropout : 0};
+    head_ = make_head(head, root, output, nullptr);
+  }
   facts_ = {.model_type = spec_.model_type,
             .head = head,
             .vocab_size = spec_.vocab_size,
@@ -68,10 +84,14 @@ Architecture decoder_architecture(Architecture base, const std::string& class_pr
                                   DecoderSpec (*read)(const ConfigReader& config)) {
   base.classes = {{class_prefix + "Model", HeadKind::none},
                   {class_prefix + "ForCausalLM", HeadKind::causal_lm},
-                  {class_prefix + "ForSequenceClassification", HeadKind::classify}};
+                  {class_prefix + "ForSequenceClassification", HeadKind::classify},
+                  {class_prefix + "ForTokenClassification", HeadKind::tag},
+                  {class_prefix + "ForQuestionAnswering", HeadKind::answer}};
+  base.dropout_keys.push_back("classifier_dropout");
   base.build = [read](const ConfigReader& config, HeadKind head, WeightSource source) -> std::unique_ptr<Model> {
     DecoderSpec spec = read(config);
     spec.labels = label_count(config);
+    spec.tag_dropout = config.number_or("classifier_dropout", config.number_or("hidden_dropout", 0.1, {0, 1}), {0, 1});
     return std::make_unique<DecoderModel>(std::move(spec), head, std::move(source));
   };
   return base;

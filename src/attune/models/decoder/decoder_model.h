@@ -14,7 +14,8 @@ namespace attune {
 struct DecoderNames {
   std::string base = "model";  // of all but the head; some files leave it out
   std::string words = "embed_tokens", layers = "layers", norm = "norm", embedding_norm = "", head = "lm_head";
-  std::vector<std::string> unused = {};  // name endings that files hold and the model does not use
+  std::string tag = "score", answer = "qa_outputs";  // the output layers of these heads
+  std::vector<std::string> unused = {};              // name endings that files hold and the model does not use
 };
 
 /// A decoder-only architecture as values: its file reads config.json into this, and DecoderModel is built from it.
@@ -28,6 +29,7 @@ struct DecoderSpec {
   std::vector<std::int64_t> eos_token_ids = {};
   bool padding_learns = false;  // look-ups of the padding token give its row a gradient
   std::int64_t labels = 2;      // of a classifier
+  double tag_dropout = 0.1;     // of what a tagger's output layer reads
 
   /// A block, from the weights of its layer.
   std::function<Block(const Weights& layer, Place place)> block;
@@ -67,7 +69,8 @@ class DecoderModel : public Model {
 ///   const RegisterArchitecture llama(decoder_architecture(
 ///       {.model_type = "llama", .dropout_keys = {"attention_dropout"}}, "Llama", read_llama));
 ///
-/// Gives it the classes that transformers has for it: LlamaModel, LlamaForCausalLM, LlamaForSequenceClassification.
+/// Gives it the classes that transformers has for it: LlamaModel, LlamaForCausalLM, LlamaForSequenceClassification,
+/// LlamaForTokenClassification, LlamaForQuestionAnswering.
 Architecture decoder_architecture(Architecture base, const std::string& class_prefix,
                                   DecoderSpec (*read)(const ConfigReader& config));
 

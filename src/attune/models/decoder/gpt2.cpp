@@ -81,6 +81,7 @@ DecoderSpec read_gpt2(const ConfigReader& config) {
                     .words = "wte",
                     .layers = "h",
                     .norm = "ln_f",
+                    .tag = "classifier",
                     .unused = {".attn.bias", ".attn.masked_bias"}},
           .vocab_size = c.vocab_size,
           .hidden_size = c.hidden_size,

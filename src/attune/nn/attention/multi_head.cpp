@@ -59,24 +59,28 @@ Tensor MultiHead::placed(const Tensor& heads, const Norm& norm, const Batch& bat
     x = norm(each ? contiguous(x) : reshape(contiguous(x), {x.dim(0), x.dim(1) * x.dim(2)}));
     x = as_heads(x, heads.dim(1), sizes.head_dim);
   }
-  if (rotary < 0 || batch.rotary.empty()) return x;
-  return attune::rotary(x, batch.rotary.at(static_cast<std::size_t>(rotary)));
+  return turned(x, batch);
+}
+
+Tensor MultiHead::turned(const Tensor& heads, const Batch& batch) const {
+  if (rotary < 0 || batch.rotary.empty()) return heads;
+  return attune::rotary(heads, batch.rotary.at(static_cast<std::size_t>(rotary)));
 }
 
 KeysAndValues MultiHead::keys_and_values(const Tensor& x, const Batch& batch) const {
   if (fused) {
     const Projected all = split((*fused)(x));
-    return {placed(all.k, key_norm, batch), all.v};
+    return {placed(all.k, key_norm, batch), placed_values(all.v, batch)};
   }
   return {placed(as_heads(key(x), sizes.kv_heads, sizes.head_dim), key_norm, batch),
-          as_heads(value(x), sizes.kv_heads, sizes.head_dim)};
+          placed_values(as_heads(value(x), sizes.kv_heads, sizes.head_dim), batch)};
 }
 
 Tensor MultiHead::self(const Tensor& x, const Batch& batch, Place place, Observer* observer) const {
   Tensor q, k, v;
   if (fused) {
     const Projected all = split((*fused)(x));
-    q = placed(all.q, query_norm, batch), k = placed(all.k, key_norm, batch), v = all.v;
+    q = placed(all.q, query_norm, batch), k = placed(all.k, key_norm, batch), v = placed_values(all.v, batch);
   } else {
     q = placed(as_heads(query(x), sizes.heads, sizes.head_dim), query_norm, batch);
     const KeysAndValues seen = keys_and_values(x, batch);

@@ -60,7 +60,8 @@ struct MultiHead {
   /// Of queries and keys before they are turned: over each head's values (Qwen 3), or over all heads' together, as
   /// wide as the norms are (OLMo 2).
   Norm query_norm = {}, key_norm = {};
-  int rotary = 0;  // which of Batch::rotary turns queries and keys; below 0: none
+  int rotary = 0;              // which of Batch::rotary turns queries and keys; below 0: none
+  bool rotary_values = false;  // and the values, too (RoFormer's rotary_value)
   AttentionSizes sizes;
   AttentionRule rule;  // mask and scale; dropout is added in training
   double dropout = 0;  // on the attention weights
@@ -83,6 +84,10 @@ struct MultiHead {
   Projected split(const Tensor& all) const;  // what `fused` gave, read in place where its order allows
   /// Queries or keys by their norm, then by their positions.
   Tensor placed(const Tensor& heads, const Norm& norm, const Batch& batch) const;
+  Tensor turned(const Tensor& heads, const Batch& batch) const;
+  Tensor placed_values(const Tensor& heads, const Batch& batch) const {
+    return rotary_values ? turned(heads, batch) : heads;
+  }
   AttentionRule rule_for(const Batch& batch, Place place, std::string_view site) const;
   Tensor join(const Tensor& heads) const;  // W^O on the heads side by side
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "attune/nn/attention/multi_head.h"
@@ -32,17 +33,30 @@ struct Block {
   /// Of a sublayer's output, before it joins the residual sum (Gemma 2, OLMo 2).
   Norm attention_output_norm = {}, feedforward_output_norm = {};
   FeedForwardInput feedforward_reads = FeedForwardInput::attended;  // the others: pre-norm without cross-attention
-  double residual_scale = 1;  // of each sublayer's output before the residual sum (Granite)
-  double dropout = 0;         // on each sublayer's output, before the residual sum
+  double residual_scale = 1;                       // of each sublayer's output before the residual sum (Granite)
+  double dropout = 0;                              // on each sublayer's output, before the residual sum
+  std::optional<double> feedforward_dropout = {};  // on the feed-forward network's, where that is another (ALBERT)
+  /// What is made of the block's input and output in the output's place (DeBERTa-v2's convolution beside the first
+  /// block). [tokens, hidden] all three.
+  std::function<Tensor(const Tensor& in, const Tensor& out, const Batch& batch)> revised = {};
   Place place = {};
 
   /// x: [tokens, hidden]. `memory` is needed where `cross` is there. Returns [tokens, hidden].
   Tensor operator()(const Tensor& x, const Batch& batch, Observer* observer, const Memory* memory = nullptr) const;
 
  private:
+  struct Joining {
+    const Norm& output_norm;
+    double dropout;
+    std::string_view site;  // of its random numbers
+  };
+  Joining attention_joining() const { return {attention_output_norm, dropout, "attention"}; }
+  Joining feedforward_joining() const {
+    return {feedforward_output_norm, feedforward_dropout.value_or(dropout), "feedforward"};
+  }
   /// sum + residual_scale norm(out), with dropout.
-  Tensor joined(const Tensor& sum, const Tensor& out, const Norm& norm, const Batch& batch,
-                std::string_view site) const;
+  Tensor joined(const Tensor& sum, const Tensor& out, const Joining& how, const Batch& batch) const;
+  Tensor sublayers(const Tensor& x, const Batch& batch, Observer* observer, const Memory* memory) const;
   Tensor beside(const Tensor& x, const Batch& batch, Observer* observer) const;
 };
 

@@ -60,6 +60,7 @@ const RegisterPositions registered({
 }  // namespace
 
 std::vector<float> inverse_frequencies(const RopeConfig& c, std::int64_t length) {
+  if (!c.frequencies.empty()) return c.frequencies;
   const std::vector<double> exact = scaled_frequencies(c.scaling, c.theta, c.rotary_dims, length);
   return {exact.begin(), exact.end()};
 }

@@ -17,6 +17,7 @@ struct RopeConfig {
   std::int64_t rotary_dims = 0;  // values of a head that turn: head_dim, or its partial_rotary_factor; even
   RotaryPairing pairing = RotaryPairing::half_split;
   RopeScaling scaling = {};
+  std::vector<float> frequencies = {};  // as a file holds them, [rotary_dims / 2]; empty: by theta and scaling
 };
 
 /// Rotary positions in either spelling: `rope_theta` with `rope_scaling` (transformers 4), or `rope_parameters` (5).

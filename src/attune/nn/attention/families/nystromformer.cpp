@@ -6,7 +6,6 @@
 #include "attune/nn/attention/family.h"
 #include "attune/ops/arithmetic.h"
 #include "attune/ops/batched_matmul.h"
-#include "attune/ops/iterative_inverse.h"
 #include "attune/ops/pooling.h"
 #include "attune/ops/sequence_convolution.h"
 #include "attune/ops/softmax.h"
@@ -39,10 +38,10 @@ struct Landmarks {
 };
 
 /// pinv(softmax(factor q~ k~^T)) near, for one sequence's landmarks. All are [m, heads, head_dim].
-Tensor corrected(const Tensor& q, const Tensor& k, const Tensor& near, double factor, int steps) {
+Tensor corrected(const Tensor& q, const Tensor& k, const Tensor& near, double factor, const NystromRule& rule) {
   auto heads_first = [](const Tensor& x) { return transposed(x, 0, 1); };
   const Tensor scores = batched_matmul(heads_first(q), transposed(heads_first(k), 1, 2));  // [heads, m, m]
-  const Tensor inverse = iterative_inverse(softmax(scale(scores, factor)), steps);
+  const Tensor inverse = iterative_inverse(softmax(scale(scores, factor)), rule.inverse_steps, rule.guess);
   return contiguous(transposed(batched_matmul(inverse, heads_first(near)), 0, 1));
 }
 
@@ -98,9 +97,8 @@ Tensor nystrom_attention(const Tensor& q, const Tensor& k, const Tensor& v, cons
   std::vector<Tensor> found;
   for (std::int64_t s = 0; s < tokens.count(); ++s) {
     auto own = [&](const Tensor& x) { return row_range(x, landmarks.each.begin(s), landmarks.each.end(s)); };
-    found.push_back(tokens.length(s) <= rule.landmarks
-                        ? row_range(v, tokens.begin(s), tokens.end(s))
-                        : corrected(own(near_q), own(near_k), own(near), factor, rule.inverse_steps));
+    found.push_back(tokens.length(s) <= rule.landmarks ? row_range(v, tokens.begin(s), tokens.end(s))
+                                                       : corrected(own(near_q), own(near_k), own(near), factor, rule));
   }
   if (found.empty()) return q;
   const Tensor mixed = attention(q, near_k, concatenate_rows(found), {tokens, landmarks.each}, all);
