@@ -52,9 +52,10 @@ struct CodeTile {
   float* addends;       // [inputs / part, 32], where the format has them
 };
 
-/// Where the blocks of 32 outputs begin. An output beyond the last repeats an earlier one.
+/// The blocks of 32 outputs for some inputs.
 struct PackedOutputs {
-  const std::uint8_t* rows[tile_outputs];
+  const std::uint8_t* data;
+  std::int64_t stride;        // bytes from one output to the next
   std::int64_t inputs;        // a multiple of the format's block
   const std::uint8_t* ahead;  // memory that will be wanted next: asked for while this is worked on, as much of it
 };

@@ -78,20 +78,20 @@ struct Work {
   const IntegerKernels& kernels = integer_kernels();
 };
 
-/// Where 32 outputs' blocks begin, from `input` on.
-PackedOutputs outputs_from(const Work& w, std::int64_t first, std::int64_t input, std::int64_t inputs) {
+/// The blocks of 32 outputs from `first` on. Where the matrix has fewer they are copied to `spare`, [32, bytes of the
+/// inputs], in which the others' are whatever was there.
+PackedOutputs outputs_from(const Work& w, std::int64_t first, std::int64_t input, std::int64_t inputs,
+                           std::uint8_t* spare) {
   const QuantisedBlock block = block_of(w.w.format);
-  const std::int64_t offset = input / block.values * block.bytes;
-  PackedOutputs outputs{};
-  for (std::int64_t i = 0; i < tile_outputs; ++i) {
-    const std::int64_t row = std::min(first + i, w.w.count - 1);
-    outputs.rows[i] = reinterpret_cast<const std::uint8_t*>(w.w[row]) + offset;
-  }
-  outputs.inputs = inputs;
+  const std::int64_t offset = input / block.values * block.bytes, bytes = inputs / block.values * block.bytes;
+  const auto* data = reinterpret_cast<const std::uint8_t*>(w.w[first]) + offset;
   // The next tile's memory, in as many steps: which part comes when does not matter.
   const std::int64_t next = std::min(first + tile_outputs, w.w.count - 1);
-  outputs.ahead = reinterpret_cast<const std::uint8_t*>(w.w[next]) + tile_outputs * offset;
-  return outputs;
+  const auto* ahead = reinterpret_cast<const std::uint8_t*>(w.w[next]) + tile_outputs * offset;
+  if (first + tile_outputs <= w.w.count) return {data, w.w.stride, inputs, ahead};
+  for (std::int64_t i = 0; i < w.w.count - first; ++i)
+    std::memcpy(spare + i * bytes, data + i * w.w.stride, static_cast<std::size_t>(bytes));
+  return {spare, bytes, inputs, ahead};
 }
 
 /// y's rows [row, row + rows) for 32 outputs from `first` on.
@@ -100,7 +100,8 @@ void multiply_tile(const Work& w, std::int64_t row, std::int64_t rows, std::int6
   const std::int64_t parts = tile_inputs / w.rule.part;
   const CodeTile tile{scratch.take<std::uint8_t>(tile_inputs * tile_outputs), scratch.take<float>(parts * tile_outputs),
                       scratch.take<float>(parts * tile_outputs)};
-  auto* sums = scratch.take<float>(rows * tile_outputs);  // [rows, 32]
+  auto* sums = scratch.take<float>(rows * tile_outputs);                     // [rows, 32]
+  auto* spare = scratch.take<std::uint8_t>(tile_outputs * tile_inputs * 2);  // no format takes two bytes a value
   const std::int64_t width = std::min(tile_outputs, w.y.width - first);
   const auto bytes = static_cast<std::size_t>(width) * sizeof(float);
   std::fill(sums, sums + rows * tile_outputs, 0.0f);
@@ -110,7 +111,7 @@ void multiply_tile(const Work& w, std::int64_t row, std::int64_t rows, std::int6
   const auto format = static_cast<std::size_t>(w.w.format);
   for (std::int64_t input = 0; input < w.w.width; input += tile_inputs) {
     const std::int64_t inputs = std::min(tile_inputs, w.w.width - input);
-    w.kernels.unpack[format](outputs_from(w, first, input, inputs), tile);
+    w.kernels.unpack[format](outputs_from(w, first, input, inputs, spare), tile);
     w.kernels.multiply[format]({tile, w.x.at(row, input), inputs, sums}, rows);
   }
   for (std::int64_t i = 0; i < rows; ++i) std::memcpy(w.y[row + i] + first, sums + i * tile_outputs, bytes);

@@ -20,6 +20,12 @@ HWY_BEFORE_NAMESPACE();
 namespace attune::kernels {
 namespace HWY_NAMESPACE {
 
+/// Rows of blocks, `stride` bytes apart: as many as a vector has lanes.
+struct PackedRows {
+  const std::uint8_t* first;
+  std::int64_t stride;
+};
+
 /// Bytes `offset` to `offset` + 15 of the rows: word j of them is four bytes, a row in a lane.
 struct Words {
   WordVector w[4];
@@ -27,9 +33,9 @@ struct Words {
 };
 
 #if HWY_TARGET == HWY_SCALAR
-HWY_INLINE Words load_words(const std::uint8_t* const* rows, std::int64_t offset) {
+HWY_INLINE Words load_words(PackedRows rows, std::int64_t offset) {
   std::uint32_t w[4];
-  std::memcpy(w, rows[0] + offset, sizeof w);
+  std::memcpy(w, rows.first + offset, sizeof w);
   const DotWords d;
   return {{hn::Set(d, w[0]), hn::Set(d, w[1]), hn::Set(d, w[2]), hn::Set(d, w[3])}};
 }
@@ -49,22 +55,24 @@ HWY_INLINE WordVector unequal_steps_of(WordVector bytes) {
 }
 
 /// 16 bytes of every fourth row, a row in each 128 bits.
-HWY_INLINE WordVector load_fourth_rows(const std::uint8_t* const* rows, std::int64_t offset) {
+HWY_INLINE WordVector load_fourth_rows(const std::uint8_t* from, std::int64_t stride) {
   const DotWords d;
-  WordVector v = hn::BitCast(d, hn::LoadDup128(Bytes(), rows[0] + offset));
+  WordVector v = hn::BitCast(d, hn::LoadDup128(Bytes(), from));
 #pragma GCC unroll 4
   for (std::int64_t i = 4; i < dot_lanes; i += 4) {
-    const WordVector next = hn::BitCast(d, hn::LoadDup128(Bytes(), rows[i] + offset));
+    const WordVector next = hn::BitCast(d, hn::LoadDup128(Bytes(), from + i * stride));
     // In this order it is one masked load on AVX-512.
     v = hn::IfThenElse(hn::Not(hn::FirstN(d, static_cast<std::size_t>(i))), next, v);
   }
   return v;
 }
-HWY_INLINE Words load_words(const std::uint8_t* const* rows, std::int64_t offset) {
+HWY_INLINE Words load_words(PackedRows rows, std::int64_t offset) {
   const DotWords d;
   const hn::Repartition<std::uint64_t, DotWords> d64;
-  const WordVector r0 = load_fourth_rows(rows, offset), r1 = load_fourth_rows(rows + 1, offset);
-  const WordVector r2 = load_fourth_rows(rows + 2, offset), r3 = load_fourth_rows(rows + 3, offset);
+  const std::uint8_t* from = rows.first + offset;
+  const WordVector r0 = load_fourth_rows(from, rows.stride), r1 = load_fourth_rows(from + rows.stride, rows.stride);
+  const WordVector r2 = load_fourth_rows(from + 2 * rows.stride, rows.stride);
+  const WordVector r3 = load_fourth_rows(from + 3 * rows.stride, rows.stride);
   const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, r0, r1));
   const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, r2, r3));
   const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, r0, r1));
@@ -127,7 +135,7 @@ struct Unpack;
 template <>
 struct Unpack<QuantisedFormat::Q4_0> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     const Words first = load_words(rows, at), codes = load_words(rows, at + 2);
     to.scale(0, half_number(first[0]));
 #pragma GCC unroll 4
@@ -138,7 +146,7 @@ struct Unpack<QuantisedFormat::Q4_0> {
 template <>
 struct Unpack<QuantisedFormat::Q4_1> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     const Words first = load_words(rows, at), codes = load_words(rows, at + 4);
     to.scale(0, half_number(first[0]));
     to.addend(0, high_half_number(first[0]));
@@ -165,7 +173,7 @@ HWY_INLINE void write_five_bits(const Words& codes, WordVector high, const Write
 template <>
 struct Unpack<QuantisedFormat::Q5_0> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     const Words first = load_words(rows, at);
     to.scale(0, half_number(first[0]));
     const WordVector high = hn::Or(hn::ShiftRight<16>(first[0]), hn::ShiftLeft<16>(first[1]));
@@ -176,7 +184,7 @@ struct Unpack<QuantisedFormat::Q5_0> {
 template <>
 struct Unpack<QuantisedFormat::Q5_1> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     const Words first = load_words(rows, at);
     to.scale(0, half_number(first[0]));
     to.addend(0, high_half_number(first[0]));
@@ -187,7 +195,7 @@ struct Unpack<QuantisedFormat::Q5_1> {
 template <>
 struct Unpack<QuantisedFormat::Q8_0> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     const Words first = load_words(rows, at), lower = load_words(rows, at + 2), upper = load_words(rows, at + 18);
     to.scale(0, half_number(first[0]));
 #pragma GCC unroll 4
@@ -208,7 +216,7 @@ HWY_INLINE void write_unequal_steps(const Words& codes, int word, const Writer& 
 template <>
 struct Unpack<QuantisedFormat::IQ4_NL> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     const Words first = load_words(rows, at);
     to.scale(0, half_number(first[0]));
     write_unequal_steps(load_words(rows, at + 2), 0, to);
@@ -218,7 +226,7 @@ struct Unpack<QuantisedFormat::IQ4_NL> {
 template <>
 struct Unpack<QuantisedFormat::IQ4_XS> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     const Words first = load_words(rows, at);
     const FloatVector scale = half_number(first[0]);
     const DotIntegers di;

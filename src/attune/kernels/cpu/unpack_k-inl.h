@@ -22,7 +22,7 @@ namespace HWY_NAMESPACE {
 template <>
 struct Unpack<QuantisedFormat::Q2_K> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     const Words parts = load_words(rows, at), last = load_words(rows, at + 68);
     const FloatVector scale = half_number(last[3]), minimum = high_half_number(last[3]);
 #pragma GCC unroll 16
@@ -47,7 +47,7 @@ struct Unpack<QuantisedFormat::Q2_K> {
 template <>
 struct Unpack<QuantisedFormat::Q3_K> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     // Two bytes of codes, the 12 of the parts' scales, and the scale.
     const Words last = load_words(rows, at + 94);
     const FloatVector scale = high_half_number(last[3]);
@@ -95,7 +95,7 @@ HWY_INLINE void write_six_bit_parts(const Words& first, const Writer& to) {
 template <>
 struct Unpack<QuantisedFormat::Q4_K> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     write_six_bit_parts(load_words(rows, at), to);
     for (int n = 0; n < 4; ++n) {
 #pragma GCC unroll 2
@@ -114,7 +114,7 @@ struct Unpack<QuantisedFormat::Q4_K> {
 template <>
 struct Unpack<QuantisedFormat::Q5_K> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     write_six_bit_parts(load_words(rows, at), to);
     for (int half = 0; half < 2; ++half) {
       const Words high = load_words(rows, at + 16 + 16 * half);
@@ -135,7 +135,7 @@ struct Unpack<QuantisedFormat::Q5_K> {
 template <>
 struct Unpack<QuantisedFormat::Q6_K> {
   template <class Writer>
-  static HWY_INLINE void run(const std::uint8_t* const* rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     const Words parts = load_words(rows, at + 192), last = load_words(rows, at + 194);
     const FloatVector scale = high_half_number(last[3]);
 #pragma GCC unroll 16
