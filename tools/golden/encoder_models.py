@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Goldens of encoders: tiny seeded checkpoints run by Hugging Face transformers, as models.py makes them.
+"""Goldens of encoders, and of heads that tag and answer: tiny seeded checkpoints run by Hugging Face transformers, as models.py makes them.
 
 usage: tools/golden/encoder_models.py [NAME...]     writes tests/golden/models/NAME/ for each NAME (all without one)
 
@@ -10,7 +10,7 @@ import sys
 import torch
 import transformers as tf
 
-from models import gamma_beta, ids, token_lines, with_padding, write
+from models import gamma_beta, gpt2_config, llama_config, token_lines, with_padding, write
 
 SIZES = dict(vocab_size=37, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, hidden_act="gelu_new",
              hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, initializer_range=0.05, layer_norm_eps=1e-3)
@@ -355,7 +355,16 @@ NYSTROMFORMER = [
          lambda: class_lines(37, 3, True, (8, 5, 12)), attentions=False),
 ]
 
-ALL = BERT + ROBERTA + DISTILBERT + ELECTRA + ALBERT + MPNET + MODERNBERT + DEBERTA + ESM + ROFORMER + NOMIC + LONGFORMER + BIG_BIRD + NYSTROMFORMER
+DECODERS = [
+    make("llama_tagging", 65, lambda: tf.LlamaForTokenClassification(llama_config(classifier_dropout=0.0, **THREE)),
+         lambda: tag_lines(41, 3)),
+    make("llama_answering", 66, lambda: tf.LlamaForQuestionAnswering(llama_config(mlp_bias=False)), lambda: answer_lines(41)),
+    make("gpt2_tagging", 67, lambda: tf.GPT2ForTokenClassification(gpt2_config(classifier_dropout=0.0, **THREE)),
+         lambda: tag_lines(43, 3)),
+    make("gpt2_answering", 68, lambda: tf.GPT2ForQuestionAnswering(gpt2_config()), lambda: answer_lines(43)),
+]
+
+ALL = BERT + ROBERTA + DISTILBERT + ELECTRA + ALBERT + MPNET + MODERNBERT + DEBERTA + ESM + ROFORMER + NOMIC + LONGFORMER + BIG_BIRD + NYSTROMFORMER + DECODERS
 
 if __name__ == "__main__":
     chosen = sys.argv[1:]
