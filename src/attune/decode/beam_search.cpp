@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "attune/base/error.h"
+#include "attune/decode/beam_group.h"
 #include "attune/ops/softmax.h"
 
 namespace attune {
@@ -14,130 +15,111 @@ namespace {
 constexpr std::int64_t page_tokens = 16;
 constexpr float impossible = -std::numeric_limits<float>::infinity();
 
-struct Beam {
-  Decoder::Sequence sequence;
-  std::vector<std::int64_t> ids;
-  double score = 0;  // sum of log-probabilities
-};
-
-/// A beam with one token more.
-struct Candidate {
-  std::size_t beam = 0;
-  std::int64_t token = 0;
-  double score = 0;
-};
-
-bool better(const Candidate& a, const Candidate& b) {
-  if (a.score != b.score) return a.score > b.score;
-  return a.beam != b.beam ? a.beam < b.beam : a.token < b.token;
+/// row - log(sum(exp(row))), where something is possible.
+void normalise(std::span<float> row) {
+  const float greatest = *std::max_element(row.begin(), row.end());
+  if (!(greatest > impossible)) return;
+  double sum = 0;
+  for (float x : row) sum += std::exp(static_cast<double>(x) - static_cast<double>(greatest));
+  const double less = static_cast<double>(greatest) + std::log(sum);
+  for (float& x : row) x = static_cast<float>(static_cast<double>(x) - less);
 }
 
-/// One input's search: its running beams and the best that are finished.
+void force(std::span<float> row, std::int64_t id) {
+  std::fill(row.begin(), row.end(), impossible);
+  row[static_cast<std::size_t>(id)] = 0;
+}
+
+/// What a search reads before its first choice.
+struct Beginning {
+  std::vector<std::int64_t> given;  // all of it
+  std::vector<std::int64_t> left;   // of it, for the first step
+};
+
+/// One input's search: its groups of beams.
 class Search {
  public:
-  /// `begin`: what is left of what the sequence reads before the search; `already`: how much it has read.
-  Search(const BeamOptions& options, Decoder::Sequence sequence, std::vector<std::int64_t> begin, std::int64_t already)
-      : options_(&options), begin_(std::move(begin)), max_tokens_(options.max_tokens) {
-    const auto read = static_cast<std::int64_t>(begin_.size()) + already;
+  Search(const BeamOptions& options, Decoder::Sequence sequence, Beginning beginning)
+      : options_(&options), beginning_(std::move(beginning)), sequence_(sequence), max_tokens_(options.max_tokens) {
+    const auto read = static_cast<std::int64_t>(beginning_.given.size());
     if (options.longest > 0) max_tokens_ = std::min(max_tokens_, std::max<std::int64_t>(1, options.longest - read));
-    running_.push_back({.sequence = sequence, .ids = {}});
   }
 
-  bool done() const { return done_; }
-  const std::vector<Beam>& running() const { return running_; }
-  /// What a beam's next step reads.
-  std::vector<std::int64_t> next_tokens(const Beam& beam) const {
-    return beam.ids.empty() ? begin_ : std::vector<std::int64_t>{beam.ids.back()};
+  bool done() const {
+    return !groups_.empty() && std::ranges::all_of(groups_, [](const BeamGroup& group) { return group.done(); });
   }
-  bool next_is_last() const { return static_cast<std::int64_t>(running_[0].ids.size()) + 1 == max_tokens_; }
-  BeamResult best() const { return finished_.front(); }
 
-  /// log_probabilities: [running beams, vocabulary]
-  void advance(Decoder& decoder, std::span<const float> log_probabilities) {
-    std::vector<Candidate> candidates = extend(log_probabilities);
-    check(!candidates.empty(), "beam search: no token is possible: all are forbidden, or a logit is not a number");
-    const auto length = static_cast<std::int64_t>(running_[0].ids.size()) + 1;
-    const bool last = next_is_last();
-    std::vector<Candidate> go_on;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const Candidate& c = candidates[i];
-      bool stops = std::ranges::find(options_->stop_ids, c.token) != options_->stop_ids.end();
-      // Only the first `beams` may finish: the others are there so that as many can go on.
-      if ((stops || last) && i < beams()) finish(c, length, stops);
-      if (!stops && !last && go_on.size() < beams()) go_on.push_back(c);
+  /// Adds what the next step reads: a row for each beam, one for all at first.
+  void ask(std::vector<Decoder::Sequence>& sequences, std::vector<std::vector<std::int64_t>>& tokens) const {
+    if (groups_.empty()) {
+      sequences.push_back(sequence_);
+      tokens.push_back(beginning_.left);
     }
-    move_on(decoder, go_on);
-    done_ = running_.empty() || nothing_to_gain(length);
-    if (done_) move_on(decoder, {});
+    for (const BeamGroup& group : groups_)
+      for (const BeamGroup::Beam& beam : group.running()) {
+        sequences.push_back(beam.sequence);
+        tokens.push_back({beam.ids.back()});
+      }
+  }
+
+  /// `scores`: [rows asked for, vocabulary], log-probabilities, or with one beam logits.
+  void advance(Decoder& decoder, std::span<float> scores, std::size_t width) {
+    const bool first = groups_.empty();
+    if (first) begin(decoder);
+    std::vector<std::int64_t> chosen;  // by the beams of earlier groups
+    std::size_t row = 0;
+    for (BeamGroup& group : groups_) {
+      if (group.done()) continue;
+      const std::size_t rows = group.running().size();
+      std::vector<float> own;
+      std::span<float> its = scores.subspan(row * width, rows * width);
+      if (first) {
+        own.assign(its.begin(), its.end());  // the groups share one row
+        its = own;
+      } else {
+        row += rows;
+      }
+      for (std::size_t b = 0; b < rows; ++b) judge(its.subspan(b * width, width), group.running()[b].ids, chosen);
+      group.advance(decoder, its);
+      for (const BeamGroup::Beam& beam : group.running()) chosen.push_back(beam.ids.back());
+    }
+  }
+
+  std::vector<BeamResult> results() const {
+    std::vector<BeamResult> all;
+    for (const BeamGroup& group : groups_) all.insert(all.end(), group.finished().begin(), group.finished().end());
+    std::stable_sort(all.begin(), all.end(),
+                     [](const BeamResult& a, const BeamResult& b) { return a.score > b.score; });
+    return all;
   }
 
  private:
-  std::size_t beams() const { return static_cast<std::size_t>(options_->beams); }
-
-  double penalised(double score, std::int64_t length) const {
-    return score / std::pow(static_cast<double>(length), options_->length_penalty);
+  void begin(Decoder& decoder) {
+    groups_.emplace_back(*options_, max_tokens_, sequence_);
+    for (std::int64_t g = 1; g < options_->groups; ++g)
+      groups_.emplace_back(*options_, max_tokens_, decoder.fork(sequence_));
   }
 
-  /// The best (stop ids + 1) * beams continuations, best first.
-  std::vector<Candidate> extend(std::span<const float> log_probabilities) const {
-    const std::size_t wanted = beams() * std::max<std::size_t>(2, 1 + options_->stop_ids.size());
-    const std::size_t width = log_probabilities.size() / running_.size();
-    std::vector<Candidate> heap;  // the worst of the best so far is in front
-    for (std::size_t b = 0; b < running_.size(); ++b)
-      for (std::size_t t = 0; t < width; ++t) {
-        const float value = log_probabilities[b * width + t];
-        if (!(value > impossible)) continue;  // a value that is not a number neither
-        Candidate c{b, static_cast<std::int64_t>(t), running_[b].score + static_cast<double>(value)};
-        if (heap.size() == wanted) {
-          if (!better(c, heap.front())) continue;
-          std::pop_heap(heap.begin(), heap.end(), better);
-          heap.pop_back();
-        }
-        heap.push_back(c);
-        std::push_heap(heap.begin(), heap.end(), better);
-      }
-    std::sort(heap.begin(), heap.end(), better);
-    return heap;
-  }
-
-  void finish(const Candidate& c, std::int64_t length, bool stops) {
-    BeamResult result{running_[c.beam].ids, penalised(c.score, length), stops};
-    result.ids.push_back(c.token);
-    auto place = std::upper_bound(finished_.begin(), finished_.end(), result,
-                                  [](const BeamResult& a, const BeamResult& b) { return a.score > b.score; });
-    finished_.insert(place, std::move(result));
-    if (finished_.size() > beams()) finished_.pop_back();
-  }
-
-  /// The chosen candidates become the running beams. A parent's cache goes to its first child; others fork it.
-  void move_on(Decoder& decoder, const std::vector<Candidate>& chosen) {
-    std::vector<Beam> next;
-    std::vector<bool> taken(running_.size(), false);
-    for (const Candidate& c : chosen) {
-      const Beam& parent = running_[c.beam];
-      Beam child{.sequence = taken[c.beam] ? decoder.fork(parent.sequence) : parent.sequence,
-                 .ids = parent.ids,
-                 .score = c.score};
-      taken[c.beam] = true;
-      child.ids.push_back(c.token);
-      next.push_back(std::move(child));
+  /// What the rules make of a beam's row, in transformers' order.
+  void judge(std::span<float> row, const std::vector<std::int64_t>& ids,
+             const std::vector<std::int64_t>& chosen) const {
+    for (std::int64_t token : chosen) {
+      float& score = row[static_cast<std::size_t>(token)];
+      score = static_cast<float>(static_cast<double>(score) - options_->diversity_penalty);
     }
-    for (std::size_t b = 0; b < running_.size(); ++b)
-      if (!taken[b]) decoder.drop(running_[b].sequence);
-    running_ = std::move(next);
-  }
-
-  bool nothing_to_gain(std::int64_t length) const {
-    if (finished_.size() < beams()) return false;
-    return beams() == 1 || penalised(running_[0].score, length) <= finished_.back().score;
+    apply_rules(options_->rules, {beginning_.given, ids}, options_->stop_ids, row);
+    if (options_->forced_first_id && ids.empty()) force(row, *options_->forced_first_id);
+    const bool last = static_cast<std::int64_t>(ids.size()) + 1 == max_tokens_;
+    if (options_->forced_stop_id && last) force(row, *options_->forced_stop_id);
+    const bool changed = options_->rules.any() || options_->diversity_penalty != 0;
+    if (options_->beams == 1 || (options_->renormalise && changed)) normalise(row);
   }
 
   const BeamOptions* options_;
-  std::vector<std::int64_t> begin_;
+  Beginning beginning_;
+  Decoder::Sequence sequence_;
   std::int64_t max_tokens_;
-  std::vector<Beam> running_;         // best first, all of one length
-  std::vector<BeamResult> finished_;  // best first
-  bool done_ = false;
+  std::vector<BeamGroup> groups_;  // none before the first step
 };
 
 class BeamSearch {
@@ -148,11 +130,11 @@ class BeamSearch {
         options_(options),
         results_(inputs.size()) {}
 
-  std::vector<BeamResult> all(const Run& run) {
+  std::vector<std::vector<BeamResult>> all(const Run& run) {
     while (enter(), !active_.empty()) {
       step(run);
       std::erase_if(active_, [&](const Active& a) {
-        if (a.search.done()) results_[a.number] = a.search.best();
+        if (a.search.done()) results_[a.number] = a.search.results();
         return a.search.done();
       });
       run.report({.doing = "decoding",
@@ -179,15 +161,17 @@ class BeamSearch {
     const std::vector<std::vector<std::int64_t>> entering(inputs_.begin() + static_cast<std::ptrdiff_t>(first),
                                                           inputs_.begin() + static_cast<std::ptrdiff_t>(end));
     if (facts.head == HeadKind::sequence_to_sequence) {
+      const std::vector<std::int64_t> start = {facts.decoder_start_token_id.value()};
       for (const Decoder::Sequence& begun : decoder_.begin(entering))
-        active_.push_back({entered_++, Search(options_, begun, {facts.decoder_start_token_id.value()}, 0)});
+        active_.push_back({entered_++, Search(options_, begun, {start, start})});
       return;
     }
     std::vector<Decoder::Prompt> prompts;
     for (const std::vector<std::int64_t>& ids : entering) prompts.push_back({ids, planned(ids)});
-    for (Decoder::Begun& begun : decoder_.begin(prompts))
-      active_.push_back(
-          {entered_++, Search(options_, begun.sequence, std::move(begun.left), decoder_.length(begun.sequence))});
+    for (Decoder::Begun& begun : decoder_.begin(prompts)) {
+      active_.push_back({entered_, Search(options_, begun.sequence, {inputs_[entered_], std::move(begun.left)})});
+      ++entered_;
+    }
   }
 
   /// How many tokens a prompt and its continuation may come to.
@@ -204,55 +188,57 @@ class BeamSearch {
     heed(run);
     std::vector<Decoder::Sequence> sequences;
     std::vector<std::vector<std::int64_t>> tokens;
-    for (const Active& a : active_)
-      for (const Beam& beam : a.search.running()) {
-        sequences.push_back(beam.sequence);
-        tokens.push_back(a.search.next_tokens(beam));
-      }
+    std::vector<std::size_t> ends;  // of each search's rows
+    for (const Active& a : active_) {
+      a.search.ask(sequences, tokens);
+      ends.push_back(sequences.size());
+    }
     Tensor logits = decoder_.step(sequences, tokens);  // [beams of all searches, vocabulary]
     heed(run);                                         // with many beams a step takes seconds
-    forbid(logits);
-    Tensor log_probabilities = log_softmax(logits);
-    const auto width = static_cast<std::size_t>(logits.dim(1));
+    Tensor scores = options_.beams == 1 ? logits : log_softmax(logits);
+    const auto width = static_cast<std::size_t>(scores.dim(1));
     std::size_t row = 0;
-    for (Active& a : active_) {
+    for (std::size_t i = 0; i < active_.size(); ++i) {
       heed(run);
-      const std::size_t rows = a.search.running().size();
-      std::vector<float> values;
-      std::span<const float> all = log_probabilities.values<float>().subspan(row * width, rows * width);
-      row += rows;
-      if (a.search.next_is_last() && options_.forced_stop_id) {
-        values.assign(rows * width, impossible);
-        for (std::size_t r = 0; r < rows; ++r)
-          values[r * width + static_cast<std::size_t>(*options_.forced_stop_id)] = 0;
-        all = values;
-      }
-      a.search.advance(decoder_, all);
+      active_[i].search.advance(decoder_, scores.mutable_values<float>().subspan(row * width, (ends[i] - row) * width),
+                                width);
+      row = ends[i];
     }
-  }
-
-  void forbid(const Tensor& logits) const {
-    std::span<float> values = logits.mutable_values<float>();
-    for (std::int64_t row = 0; row < logits.dim(0); ++row)
-      for (std::int64_t id : options_.forbidden_ids)
-        values[static_cast<std::size_t>(row * logits.dim(1) + id)] = impossible;
   }
 
   Decoder decoder_;
   const std::vector<std::vector<std::int64_t>>& inputs_;
   const BeamOptions& options_;
-  std::vector<BeamResult> results_;
+  std::vector<std::vector<BeamResult>> results_;
   std::vector<Active> active_;
   std::size_t entered_ = 0;
 };
 
+void check_forced(const Model& model, const BeamOptions& options) {
+  check_tokens(model, {options.rules.forbidden_ids});
+  for (const auto& forced : {options.forced_first_id, options.forced_stop_id})
+    if (forced) check_tokens(model, {{*forced}});
+}
+
 }  // namespace
 
-std::vector<BeamResult> beam_search(const Model& model, const std::vector<std::vector<std::int64_t>>& inputs,
-                                    const BeamOptions& options, const Run& run) {
-  check(options.beams >= 1 && options.beams <= most_beams, "num-beams is {}: give 1 to {}", options.beams, most_beams);
-  check(options.max_tokens >= 1, "max-tokens is {}: give 1 or more", options.max_tokens);
-  check(std::isfinite(options.length_penalty), "the length penalty is not a number");
+void check_beams(const BeamOptions& o) {
+  check(o.beams >= 1 && o.beams <= most_beams, "num-beams is {}: give 1 to {}", o.beams, most_beams);
+  check(o.groups >= 1 && o.groups <= o.beams && o.beams % o.groups == 0,
+        "num-beam-groups is {} and num-beams {}: give a number of groups that divides the beams", o.groups, o.beams);
+  check(o.diversity_penalty >= 0 && std::isfinite(o.diversity_penalty), "diversity-penalty is {}: give 0 or more",
+        o.diversity_penalty);
+  check(o.diversity_penalty == 0 || o.groups > 1, "a diversity-penalty of {} needs num-beam-groups of 2 or more",
+        o.diversity_penalty);
+  check(o.max_tokens >= 1, "max-tokens is {}: give 1 or more", o.max_tokens);
+  check(std::isfinite(o.length_penalty), "the length penalty is not a number");
+  check_rules(o.rules);
+}
+
+std::vector<std::vector<BeamResult>> beam_search_all(const Model& model,
+                                                     const std::vector<std::vector<std::int64_t>>& inputs,
+                                                     const BeamOptions& options, const Run& run) {
+  check_beams(options);
   check(model.facts().head != HeadKind::sequence_to_sequence || model.facts().decoder_start_token_id.has_value(),
         "config.json has no decoder_start_token_id: a decoder needs a token to begin with");
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -261,9 +247,16 @@ std::vector<BeamResult> beam_search(const Model& model, const std::vector<std::v
     check(options.longest == 0 || static_cast<std::int64_t>(inputs[i].size()) <= options.longest,
           "input {} has {} tokens: the model takes {}", i, inputs[i].size(), options.longest);
   check_tokens(model, inputs);
-  check_tokens(model, {options.forbidden_ids});
-  if (options.forced_stop_id) check_tokens(model, {{*options.forced_stop_id}});
+  check_forced(model, options);
   return BeamSearch(model, inputs, options).all(run);
+}
+
+std::vector<BeamResult> beam_search(const Model& model, const std::vector<std::vector<std::int64_t>>& inputs,
+                                    const BeamOptions& options, const Run& run) {
+  std::vector<BeamResult> best;
+  for (std::vector<BeamResult>& results : beam_search_all(model, inputs, options, run))
+    best.push_back(std::move(results.front()));
+  return best;
 }
 
 }  // namespace attune

@@ -252,7 +252,6 @@ TEST(BeamSearch, AsManyBeamsAsTextsFindTheBestOfAll) {
       BeamResult best;
       exhaust(*model, source, 4, penalty, {0}, 0, best);
       BeamOptions options{.beams = 625, .length_penalty = penalty, .max_tokens = 4, .stop_ids = {1}};
-      options.forbidden_ids = {};
       BeamResult found = beam_search(*model, {source}, options, {})[0];
       EXPECT_EQ(found.ids, best.ids);
       EXPECT_NEAR(found.score, best.score, 1e-6);
@@ -267,7 +266,7 @@ TEST(BeamSearch, ResultsDoNotDependOnTheCompany) {
   for (const char* name : {"marian_scaled", "marian_unscaled", "llama_tied_biased"}) {
     auto model = open(models / name);
     std::vector<Ids> sources = {{7, 17, 23, 14, 5}, {9}, {12, 3, 4, 8, 30, 31, 6, 2}, {5, 5, 5}};
-    BeamOptions options{.beams = 4, .max_tokens = 20, .stop_ids = {2, 7}, .forced_stop_id = {}, .forbidden_ids = {0}};
+    BeamOptions options{.beams = 4, .max_tokens = 20, .stop_ids = {2, 7}, .rules = {.forbidden_ids = {0}}};
     std::vector<BeamResult> together = beam_search(*model, sources, options, {});
     options.sequences_together = 8;
     std::vector<BeamResult> two = beam_search(*model, sources, options, {});

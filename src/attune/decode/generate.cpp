@@ -85,6 +85,12 @@ class Generation {
   void take(Active& a, std::span<const float> logits) {
     Generated& result = results_[static_cast<std::size_t>(a.number)];
     RandomKey key{.seed = options_.seed, .step = result.ids.size()};
+    std::vector<float> ruled;
+    if (options_.rules.any()) {
+      ruled.assign(logits.begin(), logits.end());
+      apply_rules(options_.rules, {prompts_[static_cast<std::size_t>(a.number)], result.ids}, options_.stop_ids, ruled);
+      logits = ruled;
+    }
     std::int64_t id = choose_token(logits, options_.sampling, key.at("token").at(static_cast<std::uint64_t>(a.number)));
     result.ids.push_back(id);
     a.next = {id};
@@ -115,6 +121,7 @@ std::string name_of(FinishReason reason) { return reason == FinishReason::stop ?
 std::vector<Generated> generate(const Model& model, const std::vector<std::vector<std::int64_t>>& prompts,
                                 const GenerateOptions& options, const Run& run, const TokenSink& sink) {
   check_sampling(options.sampling);
+  check_rules(options.rules);
   check(options.max_tokens >= 1, "max-tokens is {}: give 1 or more", options.max_tokens);
   check(options.sequences_together >= 1, "{} sequences together: give 1 or more", options.sequences_together);
   check_tokens(model, prompts);

@@ -6,6 +6,7 @@
 
 #include "attune/base/run.h"
 #include "attune/decode/decoder.h"
+#include "attune/decode/logit_rules.h"
 #include "attune/decode/sampling.h"
 
 namespace attune {
@@ -17,6 +18,7 @@ struct GenerateOptions {
   std::int64_t max_tokens = 256;            // of each sequence, its end token included
   std::int64_t longest = 0;                 // tokens of a prompt and its continuation together; 0: no bound
   std::vector<std::int64_t> stop_ids = {};  // each ends a sequence, and is its last token
+  LogitRules rules = {};                    // before sampling, and where there is none
   Sampling sampling = {};
   std::uint64_t seed = 0;
   std::int64_t sequences_together = 32;  // decoded at a time; the next prompt enters when one leaves

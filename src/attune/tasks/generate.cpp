@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attune/base/error.h"
+#include "attune/base/log.h"
 #include "attune/decode/beam_search.h"
 #include "attune/tasks/generation_settings.h"
 #include "attune/tasks/stopped_text.h"
@@ -49,34 +50,45 @@ std::vector<Ids> prompt_ids(const Bundle& bundle, std::span<const std::string_vi
 /// All prompts' texts, however they are chosen.
 class Texts {
  public:
-  Texts(const Bundle& bundle, std::vector<Ids> prompts, const std::vector<std::string>& stops)
-      : bundle_(bundle), prompts_(std::move(prompts)), results_(prompts_.size()) {
-    for (const Ids& prompt : prompts_) writing_.emplace_back(bundle.text(), prompt, stops);
-  }
+  Texts(const Bundle& bundle, std::vector<Ids> prompts, std::vector<std::string> stops)
+      : bundle_(bundle), prompts_(std::move(prompts)), stops_(std::move(stops)), results_(prompts_.size()) {}
 
   /// Sampling, or the most probable token each time: told token by token.
   void sample(const GenerateOptions& options, const Run& run, const TextSink& sink) {
+    std::vector<Writing> writing;
+    for (const Ids& prompt : prompts_) writing.emplace_back(bundle_.text(), prompt, stops_);
     auto take = [&](std::int64_t number, std::int64_t id) {
       auto i = static_cast<std::size_t>(number);
       if (stops(options.stop_ids, id)) return true;
-      std::string piece = writing_[i].push(id);
+      std::string piece = writing[i].push(id);
       if (sink && !piece.empty()) sink(i, piece);
-      return !writing_[i].stopped();
+      return !writing[i].stopped();
     };
     std::vector<Generated> written = generate(*bundle_.model, prompts_, options, run, take);
-    for (std::size_t i = 0; i < written.size(); ++i)
-      finish(i, static_cast<std::int64_t>(written[i].ids.size()), written[i].reason, sink);
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      std::string rest = writing[i].finish();
+      if (sink && !rest.empty()) sink(i, rest);
+      results_[i] = result_of(i, writing[i], static_cast<std::int64_t>(written[i].ids.size()), written[i].reason);
+    }
   }
 
-  void search(const BeamOptions& options, const Run& run, const TextSink& sink) {
-    std::vector<BeamResult> found = beam_search(*bundle_.model, prompts_, options, run);
+  void search(const BeamOptions& options, std::size_t results, const Run& run, const TextSink& sink) {
+    std::vector<std::vector<BeamResult>> found = beam_search_all(*bundle_.model, prompts_, options, run);
     for (std::size_t i = 0; i < found.size(); ++i) {
-      std::string text;
-      for (std::int64_t id : found[i].ids)
-        if (!stops(options.stop_ids, id)) text += writing_[i].push(id);
-      if (sink && !text.empty()) sink(i, text);
-      finish(i, static_cast<std::int64_t>(found[i].ids.size()),
-             found[i].stopped ? FinishReason::stop : FinishReason::length, sink);
+      for (std::size_t r = 0; r < std::min(results, found[i].size()); ++r) {
+        Writing writing(bundle_.text(), prompts_[i], stops_);
+        for (std::int64_t id : found[i][r].ids)
+          if (!stops(options.stop_ids, id)) writing.push(id);
+        writing.finish();
+        GeneratedText one = result_of(i, writing, static_cast<std::int64_t>(found[i][r].ids.size()),
+                                      found[i][r].stopped ? FinishReason::stop : FinishReason::length);
+        one.score = found[i][r].score;
+        if (r == 0)
+          results_[i] = std::move(one);
+        else
+          results_[i].others.push_back(std::move(one));
+      }
+      if (sink && !results_[i].text.empty()) sink(i, results_[i].text);
     }
   }
 
@@ -85,26 +97,51 @@ class Texts {
  private:
   static bool stops(const Ids& stop_ids, std::int64_t id) { return std::ranges::find(stop_ids, id) != stop_ids.end(); }
 
-  void finish(std::size_t i, std::int64_t written, FinishReason reason, const TextSink& sink) {
-    std::string rest = writing_[i].finish();
-    if (sink && !rest.empty()) sink(i, rest);
-    results_[i] = {.text = std::string(writing_[i].text()),
-                   .reason = writing_[i].stopped() ? FinishReason::stop : reason,
-                   .tokens = static_cast<std::int64_t>(prompts_[i].size()),
-                   .generated_tokens = written};
+  GeneratedText result_of(std::size_t i, const Writing& writing, std::int64_t written, FinishReason reason) const {
+    return {.text = std::string(writing.text()),
+            .reason = writing.stopped() ? FinishReason::stop : reason,
+            .tokens = static_cast<std::int64_t>(prompts_[i].size()),
+            .generated_tokens = written};
   }
 
   const Bundle& bundle_;
   std::vector<Ids> prompts_;
-  std::vector<Writing> writing_;
+  std::vector<std::string> stops_;
   std::vector<GeneratedText> results_;
 };
 
-void check_room(const std::vector<Ids>& prompts, std::int64_t longest) {
-  for (std::size_t i = 0; i < prompts.size(); ++i)
-    check(longest == 0 || static_cast<std::int64_t>(prompts[i].size()) < longest,
-          "prompt {} has {} tokens and the model takes {}, what it writes included: shorten it", i + 1,
-          prompts[i].size(), longest);
+void check_room(const std::vector<Ids>& prompts, std::int64_t longest, std::int64_t said) {
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    const auto tokens = static_cast<std::int64_t>(prompts[i].size());
+    check(longest == 0 || tokens < longest,
+          "prompt {} has {} tokens and the model takes {}, what it writes included: shorten it", i + 1, tokens,
+          longest);
+    check(
+        said == 0 || tokens < said,
+        "prompt {} has {} tokens and the model's files say max_length {}, what it writes included: shorten it, or give "
+        "--max-tokens",
+        i + 1, tokens, said);
+  }
+}
+
+std::int64_t lower_bound_of(std::int64_t a, std::int64_t b) {
+  return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
+}
+
+/// How the texts are to be chosen: with one beam by sampling (or the most probable token), else by searching.
+std::int64_t beams_of(const TextGeneration& options, const GenerationSettings& settings) {
+  if (options.beams) return *options.beams;
+  return options.sampling.asks_for_sampling() ? 1 : settings.beams.value_or(1);
+}
+
+void check_choice(const TextGeneration& options, std::int64_t beams) {
+  check(beams == 1 || !options.sampling.asks_for_sampling(),
+        "{} beams and a temperature of {}: beam search does not sample, give one of the two", beams,
+        options.sampling.temperature.value_or(1));
+  const BeamChoice& of_beams = options.beam_search;
+  check(beams > 1 ||
+            (!of_beams.length_penalty && !of_beams.groups && !of_beams.diversity_penalty && of_beams.results == 1),
+        "a length penalty, groups of beams and several results are beam search's: give num-beams of 2 or more");
 }
 
 }  // namespace
@@ -114,30 +151,37 @@ std::vector<GeneratedText> generate_texts(const Bundle& bundle, std::span<const 
   const ModelFacts& facts = bundle.model->facts();
   check(facts.head == HeadKind::causal_lm, "{} is no causal language model ({}): generate continues texts with one",
         bundle.path.string(), facts.model_type);
-  check(options.beams == 1 || options.sampling.temperature == 0,
-        "{} beams and a temperature of {}: beam search does not sample, give one of the two", options.beams,
-        options.sampling.temperature);
   GenerationSettings settings = GenerationSettings::read(bundle);
-  const std::int64_t longest = longest_sequence(bundle);
+  const std::int64_t beams = beams_of(options, settings);
+  check_choice(options, beams);
+  if (beams > 1 && !options.beams && settings.sampling.temperature > 0)
+    log_warning(fmt::format("{}: its files ask for sampling and for {} beams: beam search does not sample",
+                            bundle.path.string(), beams));
+  const bool free = options.max_tokens || settings.max_new_tokens;  // these come before the files' max_length
+  const std::int64_t said = free ? 0 : settings.max_length.value_or(0);
+  const std::int64_t max_tokens = options.max_tokens.value_or(settings.max_new_tokens.value_or(256));
   std::vector<Ids> ids = prompt_ids(bundle, prompts, settings);
-  check_room(ids, longest);
-  Texts texts(bundle, std::move(ids), options.stop);
-  if (options.beams == 1)
-    texts.sample({.max_tokens = options.max_tokens,
+  check_room(ids, longest_sequence(bundle), said);
+  const std::int64_t longest = lower_bound_of(longest_sequence(bundle), said);
+  std::vector<std::string> stops = options.stop;
+  stops.insert(stops.end(), settings.stop_texts.begin(), settings.stop_texts.end());
+  Texts texts(bundle, std::move(ids), std::move(stops));
+  if (beams == 1) {
+    texts.sample({.max_tokens = max_tokens,
                   .longest = longest,
                   .stop_ids = settings.stop_ids,
-                  .sampling = options.sampling,
+                  .rules = options.rules.over(settings.rules),
+                  .sampling = options.sampling.over(settings.sampling),
                   .seed = options.seed,
                   .cache = options.cache},
                  run, sink);
-  else
-    texts.search({.beams = options.beams,
-                  .length_penalty = settings.length_penalty.value_or(1),
-                  .max_tokens = options.max_tokens,
-                  .longest = longest,
-                  .stop_ids = settings.stop_ids,
-                  .cache = options.cache},
-                 run, sink);
+    return texts.take();
+  }
+  BeamOptions search = beam_options(settings, beams, options.beam_search, options.rules);
+  search.max_tokens = max_tokens;
+  search.longest = longest;
+  search.cache = options.cache;
+  texts.search(search, static_cast<std::size_t>(options.beam_search.results), run, sink);
   return texts.take();
 }
 

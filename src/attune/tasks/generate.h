@@ -9,14 +9,18 @@
 
 #include "attune/bundle/bundle.h"
 #include "attune/decode/generate.h"
+#include "attune/tasks/generation_settings.h"
 
 namespace attune {
 
+/// What is not given is as the model's files say (tasks/generation_settings.h), and else as it stands here.
 struct TextGeneration {
-  std::int64_t max_tokens = 256;
-  Sampling sampling = {};
-  std::int64_t beams = 1;              // above 1: beam search, without sampling
-  std::vector<std::string> stop = {};  // texts before which the result ends
+  std::optional<std::int64_t> max_tokens = {};  // 256
+  SamplingChoice sampling = {};                 // none: the most probable token each time
+  RulesChoice rules = {};
+  std::optional<std::int64_t> beams = {};  // 1; above: beam search, without sampling
+  BeamChoice beam_search = {};
+  std::vector<std::string> stop = {};  // texts before which the result ends, beside those of the model's files
   std::uint64_t seed = 0;
   CacheFormat cache = CacheFormat::f32;  // how keys and values are kept
 };
@@ -25,6 +29,8 @@ struct GeneratedText {
   std::string text;  // the continuation alone, neither trimmed nor with special tokens or what stopped it
   FinishReason reason = FinishReason::length;
   std::int64_t tokens = 0, generated_tokens = 0;  // read and written
+  std::optional<double> score = {};               // of beam search: log-probability / length^penalty
+  std::vector<GeneratedText> others = {};         // with BeamChoice::results above 1: the next best ones
 };
 
 /// Told each piece of text as it is written; `number` counts the prompts.

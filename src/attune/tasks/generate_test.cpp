@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attune/base/error.h"
+#include "attune/base/log.h"
 #include "attune/tasks/generation_settings.h"
 #include "attune/tasks/stopped_text.h"
 #include "attune/tasks/translate.h"
@@ -94,6 +95,29 @@ TEST(Generate, StopTextEndsTheTextBeforeIt) {
   EXPECT_EQ(cut[0].text, whole[0].text.substr(0, whole[0].text.find(stop)));
   EXPECT_EQ(cut[0].reason, FinishReason::stop);
   EXPECT_LT(cut[0].generated_tokens, whole[0].generated_tokens);
+}
+
+TEST(Generate, SeveralResultsAreTheBestOnesInOrder) {
+  Bundle bundle = writer();
+  TextGeneration options{
+      .max_tokens = 8, .beams = 4, .beam_search = {.groups = 2, .diversity_penalty = 0.5, .results = 3}};
+  for (const GeneratedText& best : generate_texts(bundle, prompts, options, {})) {
+    ASSERT_EQ(best.others.size(), 2u);
+    EXPECT_GE(best.score.value(), best.others[0].score.value());
+    EXPECT_GE(best.others[0].score.value(), best.others[1].score.value());
+  }
+  options.beam_search.results = 5;
+  EXPECT_THROW(generate_texts(bundle, prompts, options, {}), Error);
+  options.beams = 1;
+  EXPECT_THROW(generate_texts(bundle, prompts, options, {}), Error);
+  const Bundle two = translator();
+  const TranslationOptions asked{.beams = 3, .beam_search = {.results = 2}, .max_tokens = 6};
+  const std::vector<Translation> found = translate(two, prompts, asked, {});
+  ASSERT_EQ(found.size(), prompts.size());
+  for (const Translation& best : found) {
+    ASSERT_EQ(best.others.size(), 1u);
+    EXPECT_GE(best.score, best.others[0].score);
+  }
 }
 
 TEST(Generate, LongestSequenceIsTheContracts) {
@@ -189,7 +213,7 @@ TEST_F(SettingsFile, GenerationConfigComesBeforeConfig) {
   GenerationSettings old = GenerationSettings::read(bundle);
   EXPECT_EQ(old.beams, 6);
   EXPECT_EQ(old.stop_ids, (std::vector<std::int64_t>{1}));
-  EXPECT_EQ(old.forbidden_ids, (std::vector<std::int64_t>{9, 0}));
+  EXPECT_EQ(old.rules.forbidden_ids, (std::vector<std::int64_t>{9}));
   std::ofstream(directory / "generation_config.json")
       << R"({"num_beams": 3, "eos_token_id": [1, 7], "forced_eos_token_id": 7, "max_length": 20, "length_penalty": 0.5})";
   GenerationSettings now = GenerationSettings::read(bundle);
@@ -198,9 +222,79 @@ TEST_F(SettingsFile, GenerationConfigComesBeforeConfig) {
   EXPECT_EQ(now.forced_stop_id, 7);
   EXPECT_EQ(now.max_length, 20);
   EXPECT_EQ(now.length_penalty, 0.5);
-  EXPECT_EQ(now.forbidden_ids, (std::vector<std::int64_t>{0}));
+  EXPECT_TRUE(now.rules.forbidden_ids.empty());
+  EXPECT_EQ(now.sampling.temperature, 0);
   std::ofstream(directory / "generation_config.json") << R"({"num_beams": "many"})";
   EXPECT_THROW(GenerationSettings::read(bundle), Error);
+}
+
+TEST_F(SettingsFile, WhatThePublisherSaidHoldsUnlessTheUserSaysElse) {
+  Bundle bundle = translator();
+  bundle.path = directory;
+  std::ofstream(directory / "generation_config.json")
+      << R"({"do_sample": true, "temperature": 0.6, "top_p": 0.9, "repetition_penalty": 1.1, "no_repeat_ngram_size": 3,
+             "bad_words_ids": [[4], [1], [5, 6]], "suppress_tokens": [7], "begin_suppress_tokens": [8], "min_length": 5,
+             "min_new_tokens": 2, "early_stopping": "never", "renormalize_logits": true, "stop_strings": ["END", "."],
+             "max_new_tokens": 9, "num_beams": 6, "num_beam_groups": 3, "diversity_penalty": 0.5, "forced_bos_token_id": 2,
+             "eos_token_id": 1, "made_up": 3, "epsilon_cutoff": 0.1, "use_cache": true})";
+  std::vector<std::string> warnings;
+  set_log_sink([&](LogLevel, const std::string& message) { warnings.push_back(message); });
+  const GenerationSettings s = GenerationSettings::read(bundle);
+  set_log_sink({});
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_NE(warnings[0].find("\"epsilon_cutoff\" is 0.1"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[1].find("made_up"), std::string::npos) << warnings[1];
+  using Ids = std::vector<std::int64_t>;
+  EXPECT_EQ(s.rules.repetition_penalty, 1.1);
+  EXPECT_EQ(s.rules.no_repeat_ngram, 3);
+  EXPECT_EQ(s.rules.forbidden_ids, (Ids{4, 7}));  // an end token stays possible
+  EXPECT_EQ(s.rules.forbidden_sequences, (std::vector<Ids>{{5, 6}}));
+  EXPECT_EQ(s.rules.forbidden_first_ids, Ids{8});
+  EXPECT_EQ(s.rules.min_length, 5);
+  EXPECT_EQ(s.rules.min_tokens, 2);
+  EXPECT_EQ(s.early_stopping, EarlyStopping::never);
+  EXPECT_TRUE(s.renormalise);
+  EXPECT_EQ(s.stop_texts, (std::vector<std::string>{"END", "."}));
+  EXPECT_EQ(s.max_new_tokens, 9);
+  EXPECT_EQ(s.forced_first_id, 2);
+  EXPECT_EQ(s.sampling.temperature, 0.6);
+  EXPECT_EQ(s.sampling.top_k, 50);  // transformers' default where a file asks for sampling
+  const Sampling mine = SamplingChoice{.top_k = 4, .min_p = 0.1}.over(s.sampling);
+  EXPECT_EQ(mine.temperature, 0.6);
+  EXPECT_EQ(mine.top_k, 4);
+  EXPECT_EQ(mine.top_p, 0.9);
+  EXPECT_EQ(mine.min_p, 0.1);
+  EXPECT_EQ(SamplingChoice{.temperature = 0}.over(s.sampling).temperature, 0);
+  EXPECT_EQ(SamplingChoice{.top_p = 0.5}.over({}).temperature, 1);
+  EXPECT_EQ(SamplingChoice{}.over({}).temperature, 0);
+  EXPECT_EQ(beam_options(s, 6, {}, {}).groups, 3);
+  EXPECT_EQ(beam_options(s, 4, {}, {}).groups, 1);  // another search than the files'
+  EXPECT_EQ(beam_options(s, 4, {.groups = 2}, {.min_tokens = 0}).rules.min_length, 0);
+  for (const char* wrong : {R"({"early_stopping": "soon"})", R"({"top_p": 0, "do_sample": true})",
+                            R"({"repetition_penalty": 0})", R"({"bad_words_ids": [[]]})"}) {
+    std::ofstream(directory / "generation_config.json") << wrong;
+    EXPECT_THROW(GenerationSettings::read(bundle), Error) << wrong;
+  }
+}
+
+TEST_F(SettingsFile, TheirLongestAndTheirStopTextsEndATextUnlessMaxTokensIsGiven) {
+  Bundle bundle = writer();
+  bundle.path = directory;
+  const std::vector<std::string_view> one = {"the cat"};
+  const auto tokens = static_cast<std::int64_t>(bundle.text().encode(one[0]).size());
+  std::ofstream(directory / "generation_config.json") << fmt::format(R"({{"max_length": {}}})", tokens + 3);
+  EXPECT_LE(generate_texts(bundle, one, {}, {})[0].generated_tokens, 3);
+  EXPECT_EQ(generate_texts(bundle, one, {.max_tokens = 9}, {})[0].generated_tokens, 9);
+  std::ofstream(directory / "generation_config.json") << fmt::format(R"({{"max_length": {}}})", tokens);
+  EXPECT_THROW(generate_texts(bundle, one, {}, {}), Error);
+  const std::string whole = generate_texts(bundle, one, {.max_tokens = 9}, {})[0].text;
+  const auto letter = std::ranges::find_if(whole, [](char c) { return c > ' ' && c < 127; });
+  ASSERT_NE(letter, whole.end()) << whole;
+  const Json stops = {{"stop_strings", {"never there", std::string(1, *letter)}}};
+  std::ofstream(directory / "generation_config.json") << stops;
+  const GeneratedText cut = generate_texts(bundle, one, {.max_tokens = 9}, {})[0];
+  EXPECT_LT(cut.text.size(), whole.size());
+  EXPECT_EQ(cut.reason, FinishReason::stop);
 }
 
 }  // namespace

@@ -91,16 +91,21 @@ std::vector<Source> read_sources(const Bundle& bundle, std::span<const std::stri
   return sources;
 }
 
-BeamOptions beam_options(const Bundle& bundle, const TranslationOptions& options) {
+BeamOptions search_options(const Bundle& bundle, const TranslationOptions& options) {
   GenerationSettings settings = GenerationSettings::read(bundle);
-  BeamOptions beams{.beams = options.beams.value_or(settings.beams.value_or(4)),
-                    .length_penalty = options.length_penalty.value_or(settings.length_penalty.value_or(1)),
-                    .max_tokens = options.max_tokens.value_or(settings.max_length.value_or(512)),
-                    .longest = bundle.model->facts().longest.value_or(0),
-                    .stop_ids = settings.stop_ids,
-                    .forced_stop_id = settings.forced_stop_id,
-                    .forbidden_ids = settings.forbidden_ids};
-  return beams;
+  const ModelFacts& facts = bundle.model->facts();
+  // The files' max_length counts what the decoder begins with.
+  const std::int64_t said = std::max<std::int64_t>(1, settings.max_length.value_or(513) - 1);
+  const std::int64_t beams = options.beams.value_or(settings.beams.value_or(4));
+  BeamOptions search = beam_options(settings, beams, options.beam_search, options.rules);
+  search.max_tokens = options.max_tokens.value_or(settings.max_new_tokens.value_or(said));
+  search.longest = facts.longest.value_or(0);
+  search.forced_first_id = settings.forced_first_id;
+  search.forced_stop_id = settings.forced_stop_id;
+  const bool may_stop =
+      facts.pad_token_id && std::ranges::find(settings.stop_ids, *facts.pad_token_id) != settings.stop_ids.end();
+  if (facts.pad_token_id && !may_stop) search.rules.forbidden_ids.push_back(*facts.pad_token_id);
+  return search;
 }
 
 /// Word pairs, each once, in the order of the source.
@@ -118,6 +123,24 @@ std::vector<std::pair<std::int64_t, std::int64_t>> pair_words(const Source& sour
 
 constexpr std::size_t aligned_together = 32;
 
+/// One of the texts that were found for a source.
+struct Found {
+  std::size_t source;
+  BeamResult result;
+};
+
+Translation translation_of(const Bundle& bundle, const Source& source, const Found& found, const Ids& looked_at) {
+  Ids said = found.result.ids;
+  if (found.result.stopped) said.pop_back();  // not a part of the text, though a tokenizer might spell it out
+  Written text(bundle.text(), said);
+  return {.text = text.text,
+          .score = found.result.score,
+          .alignment = pair_words(source, text, looked_at),
+          .reason = found.result.stopped ? FinishReason::stop : FinishReason::length,
+          .tokens = static_cast<std::int64_t>(source.ids.size()),
+          .generated_tokens = static_cast<std::int64_t>(found.result.ids.size())};
+}
+
 }  // namespace
 
 std::vector<Translation> translate(const Bundle& bundle, std::span<const std::string_view> texts,
@@ -126,29 +149,30 @@ std::vector<Translation> translate(const Bundle& bundle, std::span<const std::st
   check(facts.head == HeadKind::sequence_to_sequence, "{} is no translator ({}): translate needs an encoder-decoder",
         bundle.path.string(), facts.model_type);
   std::vector<Source> sources = read_sources(bundle, texts);
-  BeamOptions beams = beam_options(bundle, options);
+  BeamOptions beams = search_options(bundle, options);
   std::vector<Ids> ids;
   for (const Source& source : sources) ids.push_back(source.ids);
-  std::vector<BeamResult> found = beam_search(*bundle.model, ids, beams, run);
+  std::vector<std::vector<BeamResult>> results = beam_search_all(*bundle.model, ids, beams, run);
+  std::vector<Found> found;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    for (std::size_t r = 0; r < std::min(results[i].size(), static_cast<std::size_t>(options.beam_search.results)); ++r)
+      found.push_back({i, std::move(results[i][r])});
   std::vector<Translation> translations;
   for (std::size_t begin = 0; begin < found.size(); begin += aligned_together) {
     if (run.cancelled()) throw Cancelled("stopped: no result was written");
     const std::size_t end = std::min(found.size(), begin + aligned_together);
-    std::vector<Ids> read(ids.begin() + static_cast<std::ptrdiff_t>(begin),
-                          ids.begin() + static_cast<std::ptrdiff_t>(end));
-    std::vector<Ids> written;
-    for (std::size_t i = begin; i < end; ++i) written.push_back(found[i].ids);
+    std::vector<Ids> read, written;
+    for (std::size_t i = begin; i < end; ++i) {
+      read.push_back(ids[found[i].source]);
+      written.push_back(found[i].result.ids);
+    }
     std::vector<Ids> looked_at = align(*bundle.model, read, written);
     for (std::size_t i = begin; i < end; ++i) {
-      Ids said = found[i].ids;
-      if (found[i].stopped) said.pop_back();  // not a part of the text, though a tokenizer might spell it out
-      Written text(bundle.text(), said);
-      translations.push_back({.text = text.text,
-                              .score = found[i].score,
-                              .alignment = pair_words(sources[i], text, looked_at[i - begin]),
-                              .reason = found[i].stopped ? FinishReason::stop : FinishReason::length,
-                              .tokens = static_cast<std::int64_t>(ids[i].size()),
-                              .generated_tokens = static_cast<std::int64_t>(found[i].ids.size())});
+      Translation one = translation_of(bundle, sources[found[i].source], found[i], looked_at[i - begin]);
+      if (translations.size() == found[i].source)
+        translations.push_back(std::move(one));
+      else
+        translations.back().others.push_back(std::move(one));
     }
   }
   return translations;

@@ -9,13 +9,15 @@
 
 #include "attune/bundle/bundle.h"
 #include "attune/decode/generate.h"
+#include "attune/tasks/generation_settings.h"
 
 namespace attune {
 
 /// What is not given is as the model's files say, and else as it stands here.
 struct TranslationOptions {
-  std::optional<std::int64_t> beams = {};       // 4; 1: the most probable token each time
-  std::optional<double> length_penalty = {};    // 1
+  std::optional<std::int64_t> beams = {};  // 4; 1: the most probable token each time
+  BeamChoice beam_search = {};
+  RulesChoice rules = {};
   std::optional<std::int64_t> max_tokens = {};  // 512, at most what the model's positions hold
 };
 
@@ -24,9 +26,10 @@ struct Translation {
   double score = 0;  // log-probability of its tokens / length^penalty
   /// Words that belong together: number of the source's word and of the text's, from 0, words being what stands between
   /// spaces. From the cross-attention: a hint, not a dictionary.
-  std::vector<std::pair<std::int64_t, std::int64_t>> alignment;
+  std::vector<std::pair<std::int64_t, std::int64_t>> alignment = {};
   FinishReason reason = FinishReason::length;
   std::int64_t tokens = 0, generated_tokens = 0;  // read and written
+  std::vector<Translation> others = {};           // with BeamChoice::results above 1: the next best ones
 };
 
 /// Translates texts (or whatever the model was trained to turn a text into) by beam search. A result does not depend

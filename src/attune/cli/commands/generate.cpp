@@ -6,6 +6,7 @@
 
 #include "attune/base/error.h"
 #include "attune/cli/commands/commands.h"
+#include "attune/cli/decoding_arguments.h"
 #include "attune/cli/input_output.h"
 #include "attune/tasks/classify.h"
 #include "attune/tasks/generate.h"
@@ -19,7 +20,6 @@ struct GenerateArguments {
   InputArguments input{.text_option = "--prompt", .text = {}, .file = {}};
   OutputArguments output;
   TextGeneration options;
-  std::optional<double> temperature;
   std::string cache = "f32";
 };
 
@@ -34,10 +34,19 @@ void stream(const Bundle& bundle, std::string_view prompt, const TextGeneration&
 }
 
 Json result_of(const GeneratedText& one) {
-  return {{"text", one.text},
-          {"finish_reason", name_of(one.reason)},
-          {"tokens", one.tokens},
-          {"generated_tokens", one.generated_tokens}};
+  Json result = {{"text", one.text},
+                 {"finish_reason", name_of(one.reason)},
+                 {"tokens", one.tokens},
+                 {"generated_tokens", one.generated_tokens}};
+  if (one.score) result["score"] = *one.score;
+  for (const GeneratedText& other : one.others) result["others"].push_back(result_of(other));
+  return result;
+}
+
+/// A text, and the next best ones below it.
+void show(Output& out, const std::string& before, const GeneratedText& one) {
+  out.line(before + one.text);
+  for (const GeneratedText& other : one.others) out.line(before + other.text);
 }
 
 int run_generate(const GenerateArguments& a, const Session& session) {
@@ -46,12 +55,10 @@ int run_generate(const GenerateArguments& a, const Session& session) {
   TextGeneration options = a.options;
   options.seed = session.seed;
   options.cache = cache_format(a.cache);
-  // Asking for top-k or top-p is asking for sampling.
-  bool narrowed = options.sampling.top_k > 0 || options.sampling.top_p < 1;
-  options.sampling.temperature = a.temperature.value_or(narrowed ? 1 : 0);
   Bundle bundle = load_bundle(a.model);
   std::vector<std::string_view> prompts = texts_of(documents);
-  if (prompts.size() == 1 && !a.output.json && !a.output.file && isatty(STDOUT_FILENO)) {
+  const bool alone = prompts.size() == 1 && options.beam_search.results == 1;
+  if (alone && !a.output.json && !a.output.file && isatty(STDOUT_FILENO)) {
     stream(bundle, prompts[0], options, session);
     return 0;
   }
@@ -60,7 +67,7 @@ int run_generate(const GenerateArguments& a, const Session& session) {
     if (a.output.json)
       out.record(documents.items[i], result_of(texts[i]));
     else
-      out.line(texts.size() == 1 ? texts[i].text : fmt::format("{}: {}", documents.items[i].id, texts[i].text));
+      show(out, texts.size() == 1 ? "" : documents.items[i].id + ": ", texts[i]);
   }
   out.finish();
   return 0;
@@ -77,13 +84,12 @@ Command generate_command() {
         arguments.positional("MODEL", a->model, "model directory");
         declare_input(arguments, a->input);
         declare_output(arguments, a->output);
-        arguments.option("--max-tokens", a->options.max_tokens, "tokens to write at most");
-        arguments.option("--temperature", a->temperature,
-                         "above 0: sample, logits divided by it; 0, and without it: the most probable token");
-        arguments.option("--top-k", a->options.sampling.top_k, "sample among the k most probable tokens; 0: all");
-        arguments.option("--top-p", a->options.sampling.top_p,
-                         "sample among the fewest tokens whose probabilities reach p");
+        arguments.option("--max-tokens", a->options.max_tokens,
+                         "tokens to write at most; else as the model's files say, or 256");
+        declare_sampling(arguments, a->options.sampling);
+        declare_rules(arguments, a->options.rules);
         arguments.option("--num-beams", a->options.beams, "above 1: beam search instead of sampling");
+        declare_beam_search(arguments, a->options.beam_search);
         arguments.choice("--cache", a->cache, {"f32", "f16", "int8"},
                          "how keys and values of read tokens are kept: exactly, or in half or a quarter of the memory");
         arguments.option("--stop", a->options.stop, "a text before which the result ends; may be given several times");

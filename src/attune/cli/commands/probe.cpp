@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "attune/base/error.h"
@@ -9,6 +11,7 @@
 #include "attune/cli/input_output.h"
 #include "attune/cli/numbers.h"
 #include "attune/explain/probes.h"
+#include "attune/explain/sliding_perplexity.h"
 #include "attune/workflows/family_summary.h"
 
 namespace attune {
@@ -18,14 +21,18 @@ namespace {
 struct ProbeArguments {
   bool perplexity = false, needle = false, copy = false, write = false, summary = false;  // which of them
   std::string model, input, text_field = "text";
-  std::vector<std::string> lengths = {"128..1024"}, depths = {"0", "0.25", "0.5", "0.75", "1"};
+  std::optional<std::int64_t> stride;
+  std::vector<std::string> lengths, depths = {"0", "0.25", "0.5", "0.75", "1"};
   std::int64_t documents = 20, pairs = 4, span = 24, words = 0, most_tokens = 0, length = 128;
   bool json = false;
   std::optional<std::string> output, cache;
   std::string costs, results, directory;  // of a summary
 
+  std::vector<std::int64_t> asked_lengths() const {
+    return read_lengths("--lengths", lengths.empty() ? std::vector<std::string>{"128..1024"} : lengths);
+  }
   explain::ProbeGrid grid(std::uint64_t seed) const {
-    return {read_lengths("--lengths", lengths), read_numbers("--depths", depths), documents, seed};
+    return {asked_lengths(), read_numbers("--depths", depths), documents, seed};
   }
 };
 
@@ -70,8 +77,8 @@ int run_perplexity(const ProbeArguments& a, const Session& session) {
   const bool masked = bundle.model->facts().head == HeadKind::masked_lm;
   explain::Probed asked = probed(bundle);
   if (a.cache) asked.asking.cache = cache_format(*a.cache);
-  const auto results = explain::probe_perplexity(asked, stream_of(a, bundle, session.run),
-                                                 read_lengths("--lengths", a.lengths), session.run);
+  const auto results =
+      explain::probe_perplexity(asked, stream_of(a, bundle, session.run), a.asked_lengths(), session.run);
   if (!a.json) fmt::print("{:>8} {:>9} {:>11} {:>20}  by position\n", "length", "tokens", "perplexity", "95 %");
   for (const auto& r : results) {
     Json line = {{"probe", "perplexity"}, {"masked", masked}, {"length", r.length}};
@@ -95,6 +102,45 @@ int run_perplexity(const ProbeArguments& a, const Session& session) {
     fmt::print("{}\n", a.json ? to_text(line)
                               : fmt::format("{:>8} {:>9} {:>11.2f} {:>20} {}", r.length, r.tokens, r.perplexity(),
                                             interval, parts));
+  }
+  return 0;
+}
+
+/// Each document on its own, with the special tokens that the tokenizer puts around it.
+int run_sliding(const ProbeArguments& a, const Session& session) {
+  const Bundle bundle = load_bundle(a.model);
+  explain::Probed asked = probed(bundle);
+  if (a.cache) asked.asking.cache = cache_format(*a.cache);
+  std::vector<std::vector<std::int64_t>> texts;
+  std::int64_t left = a.most_tokens > 0 ? a.most_tokens : std::numeric_limits<std::int64_t>::max();
+  for (const std::string& text : texts_of(a)) {
+    const Encoding encoding = bundle.text().encode(text);
+    const auto taken = std::min(left, static_cast<std::int64_t>(encoding.ids.size()));
+    if (taken > 0) texts.emplace_back(encoding.ids.begin(), encoding.ids.begin() + taken);
+    left -= taken;
+  }
+  std::vector<std::int64_t> lengths = {bundle.model->facts().longest.value_or(1024)};
+  if (!a.lengths.empty()) lengths = read_lengths("--lengths", a.lengths);
+  if (!a.json) fmt::print("{:>8} {:>8} {:>9} {:>11} {:>20}\n", "length", "stride", "tokens", "perplexity", "95 %");
+  for (std::int64_t length : lengths) {
+    const auto r = explain::sliding_perplexity(asked, texts, length, *a.stride, session.run);
+    const bool known = std::isfinite(r.loss.low);  // with one window there is no interval
+    const Json low = known ? Json(std::exp(r.loss.low)) : Json(), high = known ? Json(std::exp(r.loss.high)) : Json();
+    const Json line = {{"probe", "perplexity"},
+                       {"length", length},
+                       {"stride", *a.stride},
+                       {"tokens", r.tokens},
+                       {"windows", r.windows.size()},
+                       {"loss", r.loss.value},
+                       {"perplexity", r.perplexity()},
+                       {"low", low},
+                       {"high", high},
+                       {"recipe_perplexity", r.recipe_perplexity()}};
+    const std::string interval =
+        known ? fmt::format("{:.2f} to {:.2f}", std::exp(r.loss.low), std::exp(r.loss.high)) : "one window alone";
+    fmt::print("{}\n", a.json ? to_text(line)
+                              : fmt::format("{:>8} {:>8} {:>9} {:>11.2f} {:>20}", length, *a.stride, r.tokens,
+                                            r.perplexity(), interval));
   }
   return 0;
 }
@@ -156,7 +202,8 @@ int run_summary(const ProbeArguments& a) {
 int run_probe(const ProbeArguments& a, const Session& session) {
   if (a.write) return run_write(a, session);
   if (a.summary) return run_summary(a);
-  return a.perplexity ? run_perplexity(a, session) : run_grid(a, session);
+  if (!a.perplexity) return run_grid(a, session);
+  return a.stride ? run_sliding(a, session) : run_perplexity(a, session);
 }
 
 void declare_text(Arguments& arguments, ProbeArguments& a) {
@@ -170,7 +217,8 @@ void declare_words(Arguments& arguments, ProbeArguments& a) {
 }
 
 void declare_lengths(Arguments& arguments, ProbeArguments& a) {
-  arguments.option("--lengths", a.lengths, "tokens in a sequence: 512,1024, or doubling, 512..4096", true);
+  arguments.option("--lengths", a.lengths, "tokens in a sequence: 512,1024, or doubling, 512..4096; else 128..1024",
+                   true);
   arguments.flag("--json", a.json, "a JSON line each");
 }
 
@@ -197,6 +245,9 @@ Command probe_command() {
         declare_text(perplexity, *a);
         declare_lengths(perplexity, *a);
         perplexity.option("--most-tokens", a->most_tokens, "read no more of the texts than this; 0: all");
+        perplexity.option("--stride", a->stride,
+                          "windows over each text, so many tokens apart, that ask only for new tokens; --lengths: of a "
+                          "window, else the model's longest");
         perplexity.choice("--cache", a->cache, {"f32", "f16", "int8"},
                           "read keys and values as `attune generate --cache` keeps them");
         Arguments needle = arguments.subcommand(

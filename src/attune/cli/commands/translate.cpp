@@ -7,6 +7,7 @@
 
 #include "attune/base/log.h"
 #include "attune/cli/commands/commands.h"
+#include "attune/cli/decoding_arguments.h"
 #include "attune/cli/input_output.h"
 #include "attune/tasks/classify.h"
 
@@ -24,9 +25,16 @@ struct TranslateArguments {
 Json result_of(const Translation& one) {
   Json alignment = Json::array();
   for (auto [source, target] : one.alignment) alignment.push_back({source, target});
-  return {{"text", one.text},       {"score", one.score},
-          {"alignment", alignment}, {"finish_reason", name_of(one.reason)},
-          {"tokens", one.tokens},   {"generated_tokens", one.generated_tokens}};
+  Json result = {{"text", one.text},       {"score", one.score},
+                 {"alignment", alignment}, {"finish_reason", name_of(one.reason)},
+                 {"tokens", one.tokens},   {"generated_tokens", one.generated_tokens}};
+  for (const Translation& other : one.others) result["others"].push_back(result_of(other));
+  return result;
+}
+
+void show(Output& out, const Translation& one) {
+  out.line(one.text);
+  for (const Translation& other : one.others) out.line(other.text);
 }
 
 int run_translate(const TranslateArguments& a, const Session& session) {
@@ -41,7 +49,7 @@ int run_translate(const TranslateArguments& a, const Session& session) {
     if (a.output.json)
       out.record(documents.items[i], result_of(one));
     else
-      out.line(one.text);
+      show(out, one);
     if (one.reason == FinishReason::length)
       log_warning(fmt::format(
           "{}: the translation ends after {} tokens, unfinished: {}", documents.items[i].id, one.generated_tokens,
@@ -62,8 +70,8 @@ Command translate_command() {
             declare_output(arguments, a->output);
             arguments.option("--num-beams", a->options.beams,
                              "beams to search with; else as the model's files say, or 4");
-            arguments.option("--length-penalty", a->options.length_penalty,
-                             "scores are divided by length^penalty; else as the model's files say, or 1");
+            declare_beam_search(arguments, a->options.beam_search);
+            declare_rules(arguments, a->options.rules);
             arguments.option("--max-tokens", a->options.max_tokens,
                              "tokens to write at most; else as the model's files say, or 512");
             return [a](const Session& session) { return run_translate(*a, session); };
