@@ -49,7 +49,8 @@ TEST(SlidingPerplexity, AsksForEachTokenOnceAndAgreesWithOneWindow) {
   Asked all{texts[0], {}};
   for (std::int64_t place = 1; place < 40; ++place) all.places.push_back(place);
   double sum = 0;
-  for (const TokenAnswer& answer : ask(*model, {all}, {})[0]) sum += answer.loss;
+  const auto answers = ask(*model, {all}, {});
+  for (const TokenAnswer& answer : answers[0]) sum += answer.loss;
   EXPECT_NEAR(whole.windows[0].loss, sum / 39, 1e-12);
   EXPECT_NE(narrow.perplexity(), whole.perplexity());
   EXPECT_DOUBLE_EQ(whole.perplexity(), std::exp((39 * whole.windows[0].loss + 2 * whole.windows[1].loss) / 41));
