@@ -8,6 +8,9 @@
 #include <set>
 
 #include "attune/base/error.h"
+#include "attune/bundle/gguf_config.h"
+#include "attune/bundle/gguf_tokenizer.h"
+#include "attune/checkpoint/gguf_weights.h"
 #include "attune/checkpoint/safetensors.h"
 
 namespace attune {
@@ -122,47 +125,123 @@ std::vector<std::string> labels_of(const Json& config, const std::string& source
   return labels;
 }
 
-Bundle load_bundle(const Path& directory, const LoadOptions& options) {
+bool is_gguf(const Path& model) { return model.extension() == ".gguf"; }
+
+namespace {
+
+Path beside(const Path& model, const char* name) {
+  if (!is_gguf(model)) return model / name;
+  return model.parent_path() / (model.stem().string() + "." + name);
+}
+
+}  // namespace
+
+Path contract_file(const Path& model) { return beside(model, "attune.json"); }
+Path novelty_file(const Path& model) { return beside(model, "attune.safetensors"); }
+
+namespace {
+
+/// The chat template of a model directory: chat_template.jinja, or a member of tokenizer_config.json; "" for none.
+std::string chat_template_of(const Path& directory) {
+  if (const Path own = directory / "chat_template.jinja"; std::filesystem::exists(own)) return read_file(own);
+  const Path settings = directory / "tokenizer_config.json";
+  if (!std::filesystem::exists(settings)) return "";
+  const Json json = read_json(settings);
+  const Json text = json.is_object() ? json.value("chat_template", Json()) : Json();
+  if (text.is_string()) return text.get<std::string>();
+  if (text.is_array())  // several, by name
+    for (const Json& one : text)
+      if (one.is_object() && one.value("name", Json()) == "default" && one.contains("template") &&
+          one["template"].is_string())
+        return one["template"].get<std::string>();
+  return "";
+}
+
+/// What a model's files hold, before the model is built of it.
+struct ModelFiles {
+  std::shared_ptr<const Checkpoint> checkpoint;
+  Json config;
+  std::string config_name;  // for messages
+  std::optional<Tokenizer> tokenizer;
+  std::string chat_template;
+};
+
+ModelFiles read_directory(const Path& directory) {
   check(std::filesystem::is_directory(directory),
         "{}: there is no such model directory: check the path (`attune train` writes a model as RUN/model)",
         directory.string());
-  Bundle bundle;
-  bundle.path = directory;
-  Path config_file = directory / "config.json";
-  auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(directory));
-  Json config = read_json(config_file);
-  if (options.dropout) set_dropout(config, *options.dropout);
-  if (!options.labels.empty()) {
-    std::vector<std::string> own = labels_of(config, config_file.string());
-    const std::vector<std::string> names = checkpoint->names();
-    bool has_head =
-        std::any_of(names.begin(), names.end(), [](const std::string& n) { return n.starts_with("classifier."); });
-    check(!has_head || own == options.labels,
-          "{} has a classifier for other labels ({}) than the data ({}): remove its head, or use its labels",
-          directory.string(), fmt::join(own, ", "), fmt::join(options.labels, ", "));
-    config["id2label"] = Json::object();
-    for (std::size_t i = 0; i < options.labels.size(); ++i) config["id2label"][std::to_string(i)] = options.labels[i];
-    config.erase("label2id");
-  }
-  WeightSource source{.checkpoint = checkpoint,
+  const Path config = directory / "config.json";
+  ModelFiles files{
+      std::make_shared<const Checkpoint>(Checkpoint::open(directory)), read_json(config), config.string(), {}, {}};
+  if (Tokenizer::is_in(directory)) files.tokenizer = Tokenizer::open(directory);
+  files.chat_template = chat_template_of(directory);
+  return files;
+}
+
+Tokenizer tokenizer_of(const GgufFile& file) {
+  return within("reading " + file.path().string(), [&] {
+    check(has_gguf_tokenizer(file.metadata()), "its metadata hold no tokenizer");
+    return Tokenizer::parse(gguf_tokenizer_json(file.metadata()), "its tokenizer");
+  });
+}
+
+ModelFiles read_gguf(const Path& file) {
+  ModelFiles files{
+      std::make_shared<const Checkpoint>(Checkpoint::open(file)), {}, "the metadata of " + file.string(), {}, {}};
+  const GgufFile& gguf = *files.checkpoint->gguf();
+  const GgufMetadata& metadata = gguf.metadata();
+  const std::string name = architecture_of(metadata);
+  files.config = gguf_config(gguf, gguf_architecture(name, metadata.integer(name + ".expert_count").value_or(0) > 0));
+  if (has_gguf_tokenizer(metadata)) files.tokenizer = tokenizer_of(gguf);
+  files.chat_template = metadata.text("tokenizer.chat_template").value_or("");
+  return files;
+}
+
+/// The config of a classifier that begins afresh, with the labels of the data.
+void set_labels(ModelFiles& files, const LoadOptions& options) {
+  const std::vector<std::string> own = labels_of(files.config, files.config_name), names = files.checkpoint->names();
+  const bool has_head =
+      std::any_of(names.begin(), names.end(), [](const std::string& n) { return n.starts_with("classifier."); });
+  check(!has_head || own == options.labels,
+        "{} has a classifier for other labels ({}) than the data ({}): remove its head, or use its labels",
+        files.checkpoint->source(), fmt::join(own, ", "), fmt::join(options.labels, ", "));
+  files.config["id2label"] = Json::object();
+  for (std::size_t i = 0; i < options.labels.size(); ++i)
+    files.config["id2label"][std::to_string(i)] = options.labels[i];
+  files.config.erase("label2id");
+}
+
+}  // namespace
+
+Tokenizer open_tokenizer(const Path& model) {
+  return is_gguf(model) ? tokenizer_of(GgufFile::open(model)) : Tokenizer::open(model);
+}
+
+Bundle load_bundle(const Path& model, const LoadOptions& options) {
+  ModelFiles files = is_gguf(model) ? read_gguf(model) : read_directory(model);
+  if (options.dropout) set_dropout(files.config, *options.dropout);
+  if (!options.labels.empty()) set_labels(files, options);
+  WeightSource source{.checkpoint = files.checkpoint,
                       .initial = RandomKey{.seed = options.seed},
                       .trainable = options.trainable,
                       .type = options.type,
                       .linears = options.linears};
-  bundle.config = config;
-  bundle.model = build_model(config, config_file.string(), std::move(source), options.head);
-  if (Tokenizer::is_in(directory)) bundle.tokenizer = Tokenizer::open(directory);
-  Path contract_file = directory / "attune.json";
-  if (std::filesystem::exists(contract_file)) {
-    bundle.contract = Contract::read(contract_file);
+  Bundle bundle;
+  bundle.path = model;
+  bundle.config = files.config;
+  bundle.model = build_model(files.config, files.config_name, std::move(source), options.head);
+  bundle.tokenizer = std::move(files.tokenizer);
+  bundle.chat_template = std::move(files.chat_template);
+  const Path contract = contract_file(model);
+  if (std::filesystem::exists(contract)) {
+    bundle.contract = Contract::read(contract);
     const auto& calibration = bundle.contract.calibration;
-    if (calibration && calibration->novelty)
-      bundle.novelty = read_novelty(directory / "attune.safetensors", *calibration->novelty);
+    if (calibration && calibration->novelty) bundle.novelty = read_novelty(novelty_file(model), *calibration->novelty);
   } else {
-    bundle.contract = default_contract(bundle, config_file.string());
+    bundle.contract = default_contract(bundle, files.config_name);
   }
   // With another head than its own the model begins something new, and a new contract is to be written.
-  if (!options.head) check_contract(bundle, contract_file.string());
+  if (!options.head) check_contract(bundle, contract.string());
   return bundle;
 }
 
@@ -188,9 +267,9 @@ void save_bundle(const Bundle& bundle, const Path& directory) {
 
 void save_contract(const Bundle& bundle) {
   // The threshold in one file belongs to the arrays in the other: both are written before either is put in place.
-  AtomicFile contract(bundle.path / "attune.json");
+  AtomicFile contract(contract_file(bundle.path));
   contract.write(bundle.contract.text());
-  if (bundle.novelty) write_safetensors(bundle.path / "attune.safetensors", novelty_tensors(*bundle.novelty));
+  if (bundle.novelty) write_safetensors(novelty_file(bundle.path), novelty_tensors(*bundle.novelty));
   contract.commit();
 }
 

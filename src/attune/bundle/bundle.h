@@ -9,13 +9,15 @@
 
 namespace attune {
 
-/// A model directory in the published layout, loaded: config.json, weights, tokenizer and attune.json as one thing.
+/// A model directory in the published layout, or a GGUF file, loaded: config, weights, tokenizer and contract as one
+/// thing.
 struct Bundle {
   Path path;
-  JsonValue config;  // config.json's object
+  JsonValue config;  // config.json's object; of a GGUF file, what its metadata say, under the published names
   std::unique_ptr<Model> model;
   std::optional<Tokenizer> tokenizer;  // none where the directory holds none
-  Contract contract;                   // of a directory without attune.json: a classifier's labels, long inputs refused
+  std::string chat_template;           // Jinja; "" for none
+  Contract contract;                   // of a model without attune.json: a classifier's labels, long inputs refused
   std::optional<evaluate::NoveltyModel> novelty;
 
   /// Throws Error that names the directory and the files that would do.
@@ -32,15 +34,24 @@ struct LoadOptions {
   std::vector<std::string> labels = {};  // of a classifier that begins afresh; one that has its head keeps its own
 };
 
-/// Throws one Error for whatever is missing, unknown or does not fit in any of its files; never loads half.
-Bundle load_bundle(const Path& directory, const LoadOptions& options = {});
+/// Loads a model directory or a .gguf file. Throws one Error for whatever is missing, unknown or does not fit in any of
+/// its files; never loads half.
+Bundle load_bundle(const Path& model, const LoadOptions& options = {});
+
+bool is_gguf(const Path& model);
+/// The tokenizer alone, of a model directory, a .gguf file or a tokenizer.json. Throws Error where there is none.
+Tokenizer open_tokenizer(const Path& model);
+/// Where a model's contract is: attune.json in its directory, NAME.attune.json beside NAME.gguf; and the arrays of its
+/// novelty score, attune.safetensors and NAME.attune.safetensors.
+Path contract_file(const Path& model);
+Path novelty_file(const Path& model);
 
 /// Fills `directory` (a new one, for instance from write_directory_atomically) with config.json, model.safetensors,
 /// attune.safetensors where there is a novelty model, tokenizer.json and attune.json. Hugging Face transformers can
 /// read it.
 void save_bundle(const Bundle& bundle, const Path& directory);
 
-/// Only the contract of a model directory changed (calibration): rewrites attune.json and attune.safetensors.
+/// Only the contract of a model changed (calibration): rewrites attune.json and attune.safetensors.
 void save_contract(const Bundle& bundle);
 
 /// Names of a classifier's classes: the config's id2label in order of number; without it LABEL_0, ... as many as

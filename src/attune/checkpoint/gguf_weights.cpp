@@ -5,8 +5,7 @@
 
 #include "attune/base/error.h"
 #include "attune/base/json.h"
-#include "attune/base/threads.h"
-#include "attune/kernels/reference/dequantise.h"
+#include "attune/ops/quantised.h"
 
 namespace attune {
 
@@ -33,18 +32,6 @@ template <class T>
 T part(const T& whole, std::int64_t i) {
   const std::vector<std::int64_t> sizes = inner_sizes(whole.shape());
   return whole.rows(i, i + 1).as_shape(Shape(std::span<const std::int64_t>(sizes)));
-}
-
-/// Blocks as f32.
-Tensor values_of(const QuantisedTensor& blocks) {
-  Tensor values = Tensor::empty(blocks.shape());
-  float* to = values.mutable_data<float>();
-  parallel(blocks.row_count(), 64, [&](std::int64_t begin, std::int64_t end) {
-    const auto count = static_cast<std::size_t>((end - begin) * blocks.width());
-    kernels::dequantise(blocks.format(), blocks.data() + begin * blocks.row_bytes(),
-                        std::span(to + begin * blocks.width(), count));
-  });
-  return values;
 }
 
 }  // namespace
@@ -141,7 +128,7 @@ Tensor GgufWeights::tensor(std::string_view name) const {
     Tensor values;
     if (place.info.quantised) {
       const QuantisedTensor blocks = file_->quantised(place.name);
-      values = values_of(place.index ? part(blocks, *place.index) : blocks);
+      values = dequantise(place.index ? part(blocks, *place.index) : blocks);
     } else {
       values = file_->tensor(place.name);
       if (place.index) values = part(values, *place.index);

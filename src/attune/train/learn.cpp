@@ -53,7 +53,7 @@ TokenizerTraining tokenizer_training(const RunConfig& config) {
 
 /// Opened from tokenizer.from, or trained now: the same texts always give the same one, after an interruption too.
 std::optional<Tokenizer> make_tokenizer(const RunConfig& config, const RunFiles& files, const Run& run) {
-  if (!config.tokenizer.from.empty()) return Tokenizer::open(config.tokenizer.from);
+  if (!config.tokenizer.from.empty()) return open_tokenizer(config.tokenizer.from);
   if (!config.model.from.empty()) return std::nullopt;  // the model brings its own
   if (files.in_ids) return std::nullopt;
   std::vector<std::string_view> texts = training_texts(files, config);
@@ -116,7 +116,7 @@ Bundle opened_bundle(const RunConfig& config, const RunFiles& files) {
                       .dropout = config.dropout,
                       .labels = files.labels};
   Bundle bundle = load_bundle(config.model.from, options);
-  if (!config.tokenizer.from.empty()) bundle.tokenizer = Tokenizer::open(config.tokenizer.from);
+  if (!config.tokenizer.from.empty()) bundle.tokenizer = open_tokenizer(config.tokenizer.from);
   for (const std::string& name : bundle.model->parameters().fresh())
     log_info("new weight, not in " + config.model.from + ": " + name);
   return bundle;

@@ -10,6 +10,7 @@ Command split_command();
 Command tokenizer_command();
 Command tokenize_command();
 Command train_command();
+Command convert_command();
 Command calibrate_command();
 Command workflow_command();
 Command classify_command();

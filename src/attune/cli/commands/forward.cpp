@@ -36,7 +36,7 @@ Command forward_command() {
           "attune forward run/model --input ids.jsonl --output out.safetensors --hidden-states",
           [](Arguments& arguments) -> Action {
             auto a = std::make_shared<ForwardArguments>();
-            arguments.positional("MODEL", a->model, "model directory");
+            arguments.positional("MODEL", a->model, "model directory or .gguf file");
             arguments.required(
                 "--input", a->input,
                 "JSON lines {\"ids\":[..], \"token_type_ids\":[..], \"decoder_ids\":[..], \"labels\":[..]}");

@@ -1,12 +1,39 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <map>
+
 #include "attune/bundle/bundle.h"
+#include "attune/checkpoint/gguf.h"
 #include "attune/cli/commands/commands.h"
 #include "attune/report/text.h"
 
 namespace attune {
 
 namespace {
+
+/// How many tensors of a GGUF file have each type: "Q4_1 (210), F32 (61)", the most frequent first.
+std::string types_of(const GgufFile& file) {
+  std::map<std::string, int> counts;
+  for (const GgufTensorInfo& one : file.tensors()) ++counts[one.type_name()];
+  std::vector<std::pair<int, std::string>> sorted;
+  for (const auto& [name, count] : counts) sorted.push_back({-count, name});
+  std::sort(sorted.begin(), sorted.end());
+  std::string text;
+  for (const auto& [count, name] : sorted) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name, -count);
+  return text;
+}
+
+/// What the weights take as the model holds them, and what of it is packed once more where it is multiplied by.
+std::string memory_of(const ParameterSet& parameters) {
+  double blocks = 0, numbers = 0;
+  for (const Parameter& p : parameters.all())
+    (p.blocks ? blocks : numbers) +=
+        p.blocks ? static_cast<double>(p.blocks->byte_count()) : 4.0 * static_cast<double>(p.shape().numel());
+  return fmt::format("about {:.0f} MB of weights{}{}", (blocks + numbers) / 1e6,
+                     blocks > 0 ? fmt::format(", {:.0f} of them mapped blocks", blocks / 1e6) : "",
+                     numbers > blocks ? ", and as much again where they are packed" : "");
+}
 
 int run_info(const std::string& model) {
   Bundle bundle = load_bundle(model);
@@ -18,9 +45,12 @@ int run_info(const std::string& model) {
   line("parameters", fmt::format("{} in {} tensors", parameters.count(), parameters.all().size()));
   line("sizes", fmt::format("{} layers of {}, vocabulary {}", facts.layers, facts.hidden_size, facts.vocab_size));
   line("longest input", facts.longest ? std::to_string(*facts.longest) + " tokens" : "no bound but memory");
-  line("memory to run", fmt::format("about {:.0f} MB of weights, and as much again where they are packed",
-                                    static_cast<double>(parameters.count()) * 4 / 1e6));
+  line("memory to run", memory_of(parameters));
+  if (const auto& checkpoint = parameters.source().checkpoint; checkpoint && checkpoint->gguf())
+    line("types", types_of(*checkpoint->gguf()));
   line("tokenizer", bundle.tokenizer ? std::to_string(bundle.tokenizer->size()) + " tokens" : "none");
+  if (!bundle.chat_template.empty())
+    line("chat template", fmt::format("{} characters of Jinja", bundle.chat_template.size()));
   if (!parameters.unused().empty()) {
     std::string names;
     for (const std::string& name : parameters.unused()) names += " " + name;
@@ -50,7 +80,7 @@ Command info_command() {
   return {"info", "Look inside", "what a model is, what it needs, and its contract", "attune info run/model",
           [](Arguments& arguments) -> Action {
             auto model = std::make_shared<std::string>();
-            arguments.positional("MODEL", *model, "model directory");
+            arguments.positional("MODEL", *model, "model directory or .gguf file");
             return [model](const Session&) { return run_info(*model); };
           }};
 }

@@ -173,7 +173,7 @@ int run_grid(const ProbeArguments& a, const Session& session) {
 }
 
 int run_write(const ProbeArguments& a, const Session& session) {
-  const Tokenizer tokenizer = Tokenizer::open(a.model);
+  const Tokenizer tokenizer = open_tokenizer(a.model);
   const explain::ProbeText text = probe_text(a, tokenizer, session.run);
   Output output({a.output, true});
   for (std::int64_t i = 0; i < a.documents; ++i) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attune/base/error.h"
+#include "attune/bundle/bundle.h"
 #include "attune/cli/commands/commands.h"
 #include "attune/cli/input_output.h"
 #include "attune/report/text_table.h"
@@ -49,7 +50,7 @@ void print_one(Output& out, const Encoding& encoding, const std::string& decoded
 int run_tokenize(const TokenizeArguments& a) {
   Documents documents = read_input(a.input, {.empty_text = true});
   Output out(a.output);
-  Tokenizer tokenizer = Tokenizer::open(a.tokenizer);
+  Tokenizer tokenizer = open_tokenizer(a.tokenizer);
   for (const Document& document : documents.items) {
     Encoding encoding = encode(tokenizer, document);
     std::string decoded = tokenizer.decode(encoding.ids);

@@ -39,7 +39,7 @@ Command verify_command() {
           "checks that every weight is present, of the right shape and finite; exit 3 where not",
           "attune verify run/model", [](Arguments& arguments) -> Action {
             auto model = std::make_shared<std::string>();
-            arguments.positional("MODEL", *model, "model directory");
+            arguments.positional("MODEL", *model, "model directory or .gguf file");
             return [model](const Session&) { return run_verify(*model); };
           }};
 }

@@ -1,0 +1,180 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "attune/base/error.h"
+#include "attune/bundle/bundle.h"
+#include "attune/bundle/convert.h"
+#include "attune/bundle/gguf_tokenizer.h"
+#include "attune/data/example_file.h"
+#include "attune/models/forward.h"
+
+namespace attune {
+namespace {
+
+const Path golden = Path(ATTUNE_GOLDEN_DIR);
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "attune-bundle-XXXXXX").string();
+    path = mkdtemp(name.data());
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path); }
+  Path path;
+};
+
+double difference(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  EXPECT_FALSE(a.empty());
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) worst = std::max(worst, std::abs(double{a[i]} - b[i]));
+  return worst;
+}
+
+/// Final hidden states of all examples in a golden model's input.
+std::vector<float> states_of(const Path& model, const Path& inputs) {
+  const Bundle bundle = load_bundle(model);
+  std::vector<Example> examples = read_examples(inputs);
+  for (Example& example : examples) example.labels.clear();
+  std::vector<float> states;
+  for (const NamedTensor& one : forward_examples(*bundle.model, examples, {}))
+    if (one.name.ends_with("/last_hidden_state"))
+      for (float value : one.tensor.to_vector<float>()) states.push_back(value);
+  return states;
+}
+
+std::vector<float> outputs_of(const Path& model, const std::vector<std::int64_t>& ids) {
+  const Bundle bundle = load_bundle(model);
+  Example example;
+  example.chunks = {ids};
+  const bool states = bundle.model->facts().head == HeadKind::none;
+  for (const NamedTensor& one : forward_examples(*bundle.model, std::vector{example}, {}))
+    if (one.name == (states ? "0/last_hidden_state" : "0/logits")) return one.tensor.to_vector<float>();
+  return {};
+}
+
+/// The models of tools/golden/gguf_models.py, which have the settings that GGUF files cannot say; as directories too,
+/// and as files that were written from those.
+TEST(GgufBundle, GivesTheLogitsOfTransformersThereAndBack) {
+  std::vector<std::string> known;
+  for (const Architecture& one : architectures()) known.push_back(one.model_type);
+  int compared = 0;
+  const Json cases = read_json(golden / "gguf" / "models.json");
+  for (const auto& [model, one] : cases.items()) {
+    if (std::find(known.begin(), known.end(), one["model_type"].get<std::string>()) == known.end()) continue;
+    SCOPED_TRACE(model);
+    TemporaryDirectory scratch;
+    const Path file = golden / "gguf" / (model + ".gguf"), directory = scratch.path / "model",
+               again = scratch.path / "again.gguf";
+    const auto ids = one["ids"].get<std::vector<std::int64_t>>();
+    const auto expected = one["outputs"].get<std::vector<float>>();
+    EXPECT_LT(difference(outputs_of(file, ids), expected), 1e-4);
+    convert_to_directory(file, directory, DType::F32);
+    EXPECT_LT(difference(outputs_of(directory, ids), expected), 1e-4);
+    convert_to_gguf(directory, again, DType::F32);
+    EXPECT_LT(difference(outputs_of(again, ids), expected), 1e-4);
+    ++compared;
+  }
+  EXPECT_GE(compared, 4);
+}
+
+TEST(GgufBundle, ConfigIsThePublishedOne) {
+  const Bundle bundle = load_bundle(golden / "gguf" / "llama_untied_llama3_rope.gguf");
+  const Json published = read_json(golden / "models" / "llama_untied_llama3_rope" / "config.json");
+  for (const char* key :
+       {"model_type", "architectures", "hidden_size", "num_hidden_layers", "num_key_value_heads", "head_dim",
+        "rms_norm_eps", "rope_theta", "tie_word_embeddings", "vocab_size", "attention_bias", "hidden_act"})
+    EXPECT_EQ((*bundle.config)[key], published[key]) << key;
+  EXPECT_FALSE(bundle.tokenizer.has_value());
+  EXPECT_THROW(bundle.text(), Error);
+}
+
+/// Every golden model that GGUF has a form for gives the same there and back again; every other is refused with a
+/// reason.
+TEST(GgufBundle, ModelsAreTheSameThereAndBack) {
+  int converted = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(golden / "models")) {
+    const std::string model = entry.path().filename().string();
+    TemporaryDirectory scratch;
+    try {
+      convert_to_gguf(entry.path(), scratch.path / "model.gguf", DType::F32);
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      EXPECT_NE(message.find("GGUF"), std::string::npos) << message;
+      EXPECT_FALSE(std::filesystem::exists(scratch.path / "model.gguf"));
+      continue;
+    }
+    SCOPED_TRACE(model);
+    ++converted;
+    const std::vector<float> states = states_of(entry.path(), entry.path() / "input.jsonl");
+    EXPECT_LT(difference(states_of(scratch.path / "model.gguf", entry.path() / "input.jsonl"), states), 2e-5);
+    convert_to_directory(scratch.path / "model.gguf", scratch.path / "back", DType::F32);
+    EXPECT_LT(difference(states_of(scratch.path / "back", entry.path() / "input.jsonl"), states), 2e-5);
+  }
+  EXPECT_GE(converted, 2);  // most have settings that no file of their architecture has
+}
+
+TEST(GgufBundle, SmallTypesAreNearTheModel) {
+  TemporaryDirectory scratch;
+  const Path model = golden / "models" / "llama_untied_llama3_rope", inputs = model / "input.jsonl";
+  const std::vector<float> states = states_of(model, inputs);
+  for (const auto& [type, most] : {std::pair("f16", 1e-2), std::pair("bf16", 1e-1)}) {
+    const Path file = scratch.path / (std::string(type) + ".gguf");
+    convert_to_gguf(model, file, written_format(type));
+    EXPECT_LT(difference(states_of(file, inputs), states), most) << type;
+  }
+  EXPECT_THROW(written_format("q9"), Error);
+  const ConvertReport report = convert_to_gguf(model, scratch.path / "q.gguf", QuantisedFormat::Q4_K);
+  EXPECT_FALSE(report.other_types.empty()) << "rows of 24 values are no blocks";
+  EXPECT_LT(difference(states_of(scratch.path / "q.gguf", inputs), states), 1e-2);
+}
+
+TEST(GgufBundle, TheContractIsBesideTheFile) {
+  TemporaryDirectory scratch;
+  const Path file = scratch.path / "small.gguf";
+  std::filesystem::copy(golden / "gguf" / "gpt2_tied.gguf", file);
+  Bundle bundle = load_bundle(file);
+  bundle.contract.long_policy.longest = 5;
+  save_contract(bundle);
+  EXPECT_TRUE(std::filesystem::exists(scratch.path / "small.attune.json"));
+  EXPECT_EQ(load_bundle(file).contract.long_policy.longest, 5);
+}
+
+struct TokenizerCase {
+  const char* name;   // of the golden
+  const char* model;  // "tokenizer.ggml.model"
+};
+
+class GgufTokenizer : public testing::TestWithParam<TokenizerCase> {};
+
+/// Hugging Face's ids, from a tokenizer that went into a file's metadata and out again.
+TEST_P(GgufTokenizer, GivesTheIdsOfHuggingFace) {
+  const Json file = read_json(golden / "text" / (std::string(GetParam().name) + ".json"));
+  const Tokenizer tokenizer = Tokenizer::parse(to_text(file["tokenizer"]), GetParam().name);
+  const Json config = Json::object();
+  GgufMetadata metadata;
+  add_gguf_tokenizer(metadata, tokenizer, {&config, tokenizer.limit() + 3, "llama"});
+  EXPECT_EQ(metadata.text("tokenizer.ggml.model"), GetParam().model);
+  EXPECT_EQ(metadata.texts("tokenizer.ggml.tokens").size(), static_cast<std::size_t>(tokenizer.limit() + 3));
+  const Tokenizer back = Tokenizer::parse(gguf_tokenizer_json(metadata), "the metadata");
+  int compared = 0;
+  for (const Json& one : file["cases"]) {
+    if (one.contains("pair")) continue;
+    const Encoding encoding = back.encode(one["text"].get<std::string>(), {one.value("special", true), false});
+    EXPECT_EQ(encoding.ids, one["ids"].get<std::vector<std::int32_t>>()) << one["text"];
+    EXPECT_EQ(back.decode(encoding.ids, false), one.value("decoded_all", one["decoded"].get<std::string>()))
+        << one["text"];
+    ++compared;
+  }
+  EXPECT_GT(compared, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Text, GgufTokenizer,
+                         testing::Values(TokenizerCase{"gpt2", "gpt2"}, TokenizerCase{"llama3", "gpt2"},
+                                         TokenizerCase{"bert_lower", "bert"}, TokenizerCase{"byte_fallback", "llama"},
+                                         TokenizerCase{"bloom", "gpt2"}, TokenizerCase{"unigram_precompiled", "t5"}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace attune

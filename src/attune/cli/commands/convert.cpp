@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include "attune/bundle/bundle.h"
+#include "attune/bundle/convert.h"
+#include "attune/cli/commands/commands.h"
+#include "attune/explain/parity.h"
+#include "attune/report/text.h"
+
+namespace attune {
+
+namespace {
+
+struct ConvertArguments {
+  std::string source, target;
+  std::optional<std::string> type, check;
+};
+
+std::vector<std::string> lines_of(const Path& file) {
+  std::vector<std::string> lines;
+  for_each_line(file, [&](std::int64_t, std::string_view line) {
+    if (!line.empty()) lines.emplace_back(line);
+  });
+  check(!lines.empty(), "{} has no text to compare the models on", file.string());
+  return lines;
+}
+
+int run_check(const ConvertArguments& a, const Session& session) {
+  const Bundle first = load_bundle(a.source), second = load_bundle(a.target);
+  const explain::Parity parity = explain::compare(first, second, lines_of(*a.check), {}, session.run);
+  fmt::print("token ids        {} of {} lines the same, {} tokens\n", parity.texts - parity.other_ids, parity.texts,
+             parity.tokens);
+  if (parity.other_ids > 0)
+    fmt::print("                 first other line: {}\n",
+               report::shortened(report::on_one_line(parity.first_other), 80));
+  fmt::print("chat template    {}\n", !parity.same_template          ? "another"
+                                      : second.chat_template.empty() ? "none in either"
+                                                                     : "the same");
+  fmt::print("{} worst difference {:.3g} over {} tokens\n", parity.has_logits ? "logits          " : "hidden states   ",
+             parity.worst_difference, parity.compared);
+  if (parity.has_logits)
+    fmt::print(
+        "next token       KL mean {:.3g}, worst {:.3g} nats; the same most likely one after {:.2f} % of tokens\n",
+        parity.mean_kl, parity.worst_kl,
+        100.0 * static_cast<double>(parity.same_best) /
+            static_cast<double>(std::max<std::int64_t>(parity.compared, 1)));
+  return parity.other_ids == 0 && parity.same_template ? 0 : exit_answer_is_no;
+}
+
+int run_convert(const ConvertArguments& a, const Session& session) {
+  const bool to_gguf = is_gguf(a.target);
+  check_usage(to_gguf != is_gguf(a.source), "one of SRC and DST is a .gguf file, the other a model directory");
+  ConvertReport report;
+  if (to_gguf) {
+    report = convert_to_gguf(a.source, a.target, written_format(a.type.value_or("f16")), session.run);
+  } else {
+    const GgufFormat format = written_format(a.type.value_or("f32"));
+    check_usage(std::holds_alternative<DType>(format), "a model directory is written in f32, f16 or bf16, not {}",
+                *a.type);
+    report = convert_to_directory(a.source, a.target, std::get<DType>(format), session.run);
+  }
+  fmt::print("{} tensors in {}\n", report.tensors, a.target);
+  if (!report.other_types.empty())
+    fmt::print("in another type, as their rows are no whole blocks or they are the output: {}\n",
+               fmt::join(report.other_types, ", "));
+  if (!report.left_out.empty())
+    fmt::print("left out, as there is no place for them: {}\n", fmt::join(report.left_out, ", "));
+  return a.check ? run_check(a, session) : 0;
+}
+
+}  // namespace
+
+Command convert_command() {
+  return {"convert", "Train and adapt", "a model directory as a GGUF file, or a GGUF file as a model directory",
+          "attune convert model.gguf model --check text.txt", [](Arguments& arguments) -> Action {
+            auto a = std::make_shared<ConvertArguments>();
+            arguments.positional("SRC", a->source, "model directory or .gguf file");
+            arguments.positional("DST", a->target, "the other of them, to write");
+            arguments.option("--type", a->type,
+                             "of the weights: f32, f16, bf16; in a .gguf file also q8_0, q4_0, q4_1, q4_k, q5_k, q6_k "
+                             "(default: f16 in a .gguf file, f32 in a directory)");
+            arguments.option("--check", a->check,
+                             "text file: compares token ids, chat template and logits of both on its lines; exit 3 "
+                             "where ids or template differ");
+            return [a](const Session& session) { return run_convert(*a, session); };
+          }};
+}
+
+}  // namespace attune
