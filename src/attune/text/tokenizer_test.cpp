@@ -118,6 +118,14 @@ TEST(StreamDecoder, DamagedOrRepeatedTokensDoNotPileUp) {
   EXPECT_EQ(text + repeated.push(*letters.id_of("o")) + repeated.finish(), "lo");
 }
 
+TEST(Tokenizer, ScoresAreWrittenAsTheyWereRead) {
+  const Tokenizer tokenizer = Tokenizer::parse(
+      R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["u", -0.0], ["a", -7.2489788628112795], ["b", 1e-300]]}})",
+      "scores");
+  EXPECT_NE(tokenizer.json().find(R"([["u",-0.0],["a",-7.2489788628112795],["b",1e-300]])"), std::string::npos);
+  EXPECT_EQ(Tokenizer::parse(tokenizer.json(), "again").json(), tokenizer.json());
+}
+
 TEST(Tokenizer, LoneSurrogatesAreRefused) {
   const Tokenizer tokenizer = golden_tokenizer("unigram");
   EXPECT_THROW(tokenizer.encode("a\xED\xA0\x80"), Error);

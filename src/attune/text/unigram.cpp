@@ -51,6 +51,13 @@ double rounded_twice(double score) {
   return std::copysign(value, score);
 }
 
+/// With a point or an exponent, so that it reads as the same number again (-0, too).
+std::string number_text(double number) {
+  std::string text = fmt::format("{}", number);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
 /// A unigram language model (Kudo 2018, section 3.2): of all ways to cut a word into tokens the one whose sum of
 /// scores (log probabilities) is highest. Sums are kept in double, in the order of the text; of equal ones the first
 /// found stays, which is the one whose last token begins first. So do Hugging Face's tokenizers.
@@ -103,7 +110,7 @@ class Unigram final : public TokenizerModel {
     json += "{\"type\":\"Unigram\",\"unk_id\":" + (unknown_ < 0 ? "null" : std::to_string(unknown_)) + ",\"vocab\":[";
     for (std::int32_t id = 0; id < vocabulary_.limit(); ++id)
       json += fmt::format("{}[{},{}]", id > 0 ? "," : "", json_quoted(vocabulary_.token(id)),
-                          written_[static_cast<std::size_t>(id)]);
+                          number_text(written_[static_cast<std::size_t>(id)]));
     json += fmt::format("],\"byte_fallback\":{}}}", byte_fallback_);
   }
 
