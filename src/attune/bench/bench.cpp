@@ -14,6 +14,7 @@
 #include "attune/bench/quantised_matmul.h"
 #include "attune/bench/tokenization.h"
 #include "attune/bench/training.h"
+#include "attune/bench/translation.h"
 
 namespace attune::bench {
 
@@ -45,6 +46,8 @@ const std::vector<Bench>& benches() {
        encoding,
        write_encoding_cases},
       {"generate", "decoding with a cache, beside the rate of reading the weights", generation_names(), generation},
+      {"translate", "beam search with a Marian of the base size, beside the rate of plain multiply-adds",
+       translation_names(), translation, write_translation_case},
       {"tokenize", "texts to token ids with tokenizers of each kind, beside the rate of reading memory",
        tokenization_names(), tokenization, write_tokenization_cases},
   };

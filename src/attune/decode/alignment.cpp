@@ -39,17 +39,18 @@ class LookedAt : public Observer {
 }  // namespace
 
 std::vector<std::vector<std::int64_t>> align(const Model& model, const std::vector<std::vector<std::int64_t>>& sources,
-                                             const std::vector<std::vector<std::int64_t>>& written) {
+                                             const std::vector<std::vector<std::int64_t>>& written,
+                                             std::optional<std::int64_t> begin_id) {
   check(sources.size() == written.size(), "alignment: {} sources for {} texts", sources.size(), written.size());
-  check(model.facts().decoder_start_token_id.has_value(), "alignment: this {} model has no decoder that reads a source",
-        model.facts().model_type);
+  if (!begin_id) begin_id = model.facts().decoder_start_token_id;
+  check(begin_id.has_value(), "alignment: this {} model has no decoder that reads a source", model.facts().model_type);
   if (sources.empty()) return {};
   NoGradient none;
   std::vector<std::vector<std::int64_t>> read;  // by the decoder: what it begins with, and all but the last token
   for (const auto& text : written) {
     read.emplace_back();
     if (text.empty()) continue;
-    read.back().push_back(*model.facts().decoder_start_token_id);
+    read.back().push_back(*begin_id);
     read.back().insert(read.back().end(), text.begin(), text.end() - 1);
   }
   auto layers = static_cast<int>(model.decoding_blocks().size());

@@ -161,7 +161,7 @@ class BeamSearch {
     const std::vector<std::vector<std::int64_t>> entering(inputs_.begin() + static_cast<std::ptrdiff_t>(first),
                                                           inputs_.begin() + static_cast<std::ptrdiff_t>(end));
     if (facts.head == HeadKind::sequence_to_sequence) {
-      const std::vector<std::int64_t> start = {facts.decoder_start_token_id.value()};
+      const std::vector<std::int64_t> start = {options_.begin_id ? *options_.begin_id : *facts.decoder_start_token_id};
       for (const Decoder::Sequence& begun : decoder_.begin(entering))
         active_.push_back({entered_++, Search(options_, begun, {start, start})});
       return;
@@ -216,7 +216,7 @@ class BeamSearch {
 
 void check_forced(const Model& model, const BeamOptions& options) {
   check_tokens(model, {options.rules.forbidden_ids});
-  for (const auto& forced : {options.forced_first_id, options.forced_stop_id})
+  for (const auto& forced : {options.begin_id, options.forced_first_id, options.forced_stop_id})
     if (forced) check_tokens(model, {{*forced}});
 }
 
@@ -239,7 +239,8 @@ std::vector<std::vector<BeamResult>> beam_search_all(const Model& model,
                                                      const std::vector<std::vector<std::int64_t>>& inputs,
                                                      const BeamOptions& options, const Run& run) {
   check_beams(options);
-  check(model.facts().head != HeadKind::sequence_to_sequence || model.facts().decoder_start_token_id.has_value(),
+  check(model.facts().head != HeadKind::sequence_to_sequence || options.begin_id ||
+            model.facts().decoder_start_token_id.has_value(),
         "config.json has no decoder_start_token_id: a decoder needs a token to begin with");
   for (std::size_t i = 0; i < inputs.size(); ++i)
     check(!inputs[i].empty(), "input {} has no token: this model needs at least one", i);

@@ -18,11 +18,12 @@ inline constexpr std::int64_t most_beams = 1000;
 enum class EarlyStopping { heuristic, at_once, never };
 
 struct BeamOptions {
-  std::int64_t beams = 4;                   // 1: greedy; at most most_beams
-  double length_penalty = 1;                // scores are divided by length^penalty
-  std::int64_t max_tokens = 512;            // of each result, its end token included
-  std::int64_t longest = 0;                 // tokens that the decoder may hold, a causal prompt included; 0: no bound
-  std::vector<std::int64_t> stop_ids = {};  // each ends a sequence
+  std::int64_t beams = 4;                     // 1: greedy; at most most_beams
+  double length_penalty = 1;                  // scores are divided by length^penalty
+  std::int64_t max_tokens = 512;              // of each result, its end token included
+  std::int64_t longest = 0;                   // tokens that the decoder may hold, a causal prompt included; 0: no bound
+  std::vector<std::int64_t> stop_ids = {};    // each ends a sequence
+  std::optional<std::int64_t> begin_id = {};  // an encoder-decoder's text begins with; else decoder_start_token_id
   std::optional<std::int64_t> forced_first_id = {};  // what the first written token is made to be
   std::optional<std::int64_t> forced_stop_id = {};   // what the last of max_tokens is made to be
   LogitRules rules = {};

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "attune/base/error.h"
 #include "attune/decode/alignment.h"
 #include "attune/decode/beam_search.h"
 #include "attune/decode/decoding_cases.h"
@@ -42,6 +43,16 @@ INSTANTIATE_TEST_SUITE_P(Models, EncoderDecoders,
                          testing::Values("bart_scaled", "bart_untied", "mbart_scaled", "pegasus_scaled",
                                          "m2m_100_odd_width", "t5_scaled", "t5_v1_1", "mt5_tied", "umt5_scaled"));
 
+TEST(EncoderDecoders, BeginWithWhatIsAskedFor) {
+  auto model = open(golden / "models" / "mbart_scaled");
+  const std::vector<Ids> sources = {{7, 17, 23, 14, 5}};
+  const std::int64_t own = model->facts().decoder_start_token_id.value();
+  const double score = beam_search(*model, sources, {.max_tokens = 5}, {})[0].score;
+  EXPECT_EQ(beam_search(*model, sources, {.max_tokens = 5, .begin_id = own}, {})[0].score, score);
+  EXPECT_NE(beam_search(*model, sources, {.max_tokens = 5, .begin_id = own + 1}, {})[0].score, score);
+  EXPECT_THROW(beam_search(*model, sources, {.max_tokens = 5, .begin_id = 39}, {}), Error);
+}
+
 TEST(EncoderDecoders, WriteWhatTransformersWrites) {
   const Json cases = read_json(golden / "generation" / "encoder_decoders.json");
   EXPECT_GT(cases.size(), 10u);
@@ -53,6 +64,7 @@ TEST(EncoderDecoders, WriteWhatTransformersWrites) {
                         .max_tokens = one["max_tokens"],
                         .stop_ids = one["stop_ids"]};
     if (!one["forced_stop_id"].is_null()) options.forced_stop_id = one["forced_stop_id"].get<std::int64_t>();
+    if (one.contains("forced_first_id")) options.forced_first_id = one["forced_first_id"].get<std::int64_t>();
     const std::vector<BeamResult> found = beam_search(*model, one["inputs"].get<std::vector<Ids>>(), options, {});
     for (std::size_t i = 0; i < found.size(); ++i) {
       const Json& expected = one["expected"][i];

@@ -145,6 +145,9 @@ GenerationSettings GenerationSettings::read(const Bundle& bundle) {
   GenerationSettings s;
   s.stop_ids = published ? read_token_ids(c, "eos_token_id", facts.eos_token_ids) : facts.eos_token_ids;
   s.begin_id = one_token(c, "bos_token_id");
+  s.decoder_begin_id = one_token(c, "decoder_start_token_id");
+  if (!s.decoder_begin_id) s.decoder_begin_id = facts.decoder_start_token_id;
+  if (!s.decoder_begin_id) s.decoder_begin_id = s.begin_id;
   s.forced_first_id = one_token(c, "forced_bos_token_id");
   s.forced_stop_id = one_token(c, "forced_eos_token_id");
   read_rules(c, s);

@@ -14,11 +14,12 @@ namespace attune {
 /// How a model's publisher wants it to write: generation_config.json where the directory has one, else the same keys of
 /// config.json, where older models keep them.
 struct GenerationSettings {
-  std::vector<std::int64_t> stop_ids;           // eos_token_id
-  std::optional<std::int64_t> begin_id;         // bos_token_id
-  std::optional<std::int64_t> forced_first_id;  // forced_bos_token_id
-  std::optional<std::int64_t> forced_stop_id;   // forced_eos_token_id
-  std::vector<std::string> stop_texts;          // stop_strings
+  std::vector<std::int64_t> stop_ids;            // eos_token_id
+  std::optional<std::int64_t> begin_id;          // bos_token_id
+  std::optional<std::int64_t> decoder_begin_id;  // decoder_start_token_id, else config.json's, else bos_token_id
+  std::optional<std::int64_t> forced_first_id;   // forced_bos_token_id
+  std::optional<std::int64_t> forced_stop_id;    // forced_eos_token_id
+  std::vector<std::string> stop_texts;           // stop_strings
   /// repetition_penalty, no_repeat_ngram_size, bad_words_ids and suppress_tokens, min_length,
   /// min_new_tokens, begin_suppress_tokens.
   LogitRules rules;

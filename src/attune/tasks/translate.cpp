@@ -7,6 +7,7 @@
 #include "attune/decode/alignment.h"
 #include "attune/decode/beam_search.h"
 #include "attune/tasks/generation_settings.h"
+#include "attune/tasks/languages.h"
 
 namespace attune {
 
@@ -77,8 +78,20 @@ struct Source {
   Ids ids;
 };
 
-std::vector<Source> read_sources(const Bundle& bundle, std::span<const std::string_view> texts) {
+/// Puts a language's token where the tokenizer's own stands around a text.
+void say_language(Source& source, const Languages& languages, std::int64_t language) {
+  bool said = false;
+  for (std::size_t t = 0; t < source.ids.size(); ++t)
+    if (source.encoding.special(t) && languages.has(source.ids[t])) source.ids[t] = language, said = true;
+  check(said, "this model's tokenizer puts no language's token around a text: leave --source-lang out");
+}
+
+std::vector<Source> read_sources(const Bundle& bundle, std::span<const std::string_view> texts,
+                                 const std::optional<std::string>& language) {
   const std::int64_t longest = longest_sequence(bundle);
+  const Languages languages(bundle.text());
+  std::optional<std::int64_t> language_id;
+  if (language) language_id = languages.id_of(*language, "--source-lang");
   std::vector<Source> sources;
   for (std::string_view text : texts) {
     Encoding encoding = bundle.text().encode(text);
@@ -87,8 +100,23 @@ std::vector<Source> read_sources(const Bundle& bundle, std::span<const std::stri
     check(longest == 0 || static_cast<std::int64_t>(ids.size()) <= longest,
           "text {} has {} tokens and the model takes {}: divide it", sources.size() + 1, ids.size(), longest);
     sources.push_back({text, std::move(encoding), std::move(ids)});
+    if (language_id) say_language(sources.back(), languages, *language_id);
   }
   return sources;
+}
+
+/// A multilingual decoder begins with its language (mBART), or is made to write it first (mBART-50, M2M-100, NLLB).
+void choose_language(const Bundle& bundle, const std::optional<std::string>& language, BeamOptions& beams) {
+  const Languages languages(bundle.text());
+  const bool begins_with_it = beams.begin_id && languages.has(*beams.begin_id);
+  if (language) {
+    const std::int64_t id = languages.id_of(*language, "--target-lang");
+    if (begins_with_it) beams.begin_id = id;
+    if (!begins_with_it || beams.forced_first_id) beams.forced_first_id = id;
+  }
+  check(languages.empty() || begins_with_it || beams.forced_first_id,
+        "{} writes several languages, and its files do not say which: give --target-lang, one of {}",
+        bundle.path.string(), languages.some());
 }
 
 BeamOptions search_options(const Bundle& bundle, const TranslationOptions& options) {
@@ -100,8 +128,10 @@ BeamOptions search_options(const Bundle& bundle, const TranslationOptions& optio
   BeamOptions search = beam_options(settings, beams, options.beam_search, options.rules);
   search.max_tokens = options.max_tokens.value_or(settings.max_new_tokens.value_or(said));
   search.longest = facts.longest.value_or(0);
+  search.begin_id = settings.decoder_begin_id;
   search.forced_first_id = settings.forced_first_id;
   search.forced_stop_id = settings.forced_stop_id;
+  choose_language(bundle, options.target_language, search);
   const bool may_stop =
       facts.pad_token_id && std::ranges::find(settings.stop_ids, *facts.pad_token_id) != settings.stop_ids.end();
   if (facts.pad_token_id && !may_stop) search.rules.forbidden_ids.push_back(*facts.pad_token_id);
@@ -148,7 +178,7 @@ std::vector<Translation> translate(const Bundle& bundle, std::span<const std::st
   const ModelFacts& facts = bundle.model->facts();
   check(facts.head == HeadKind::sequence_to_sequence, "{} is no translator ({}): translate needs an encoder-decoder",
         bundle.path.string(), facts.model_type);
-  std::vector<Source> sources = read_sources(bundle, texts);
+  std::vector<Source> sources = read_sources(bundle, texts, options.source_language);
   BeamOptions beams = search_options(bundle, options);
   std::vector<Ids> ids;
   for (const Source& source : sources) ids.push_back(source.ids);
@@ -166,7 +196,7 @@ std::vector<Translation> translate(const Bundle& bundle, std::span<const std::st
       read.push_back(ids[found[i].source]);
       written.push_back(found[i].result.ids);
     }
-    std::vector<Ids> looked_at = align(*bundle.model, read, written);
+    std::vector<Ids> looked_at = align(*bundle.model, read, written, beams.begin_id);
     for (std::size_t i = begin; i < end; ++i) {
       Translation one = translation_of(bundle, sources[found[i].source], found[i], looked_at[i - begin]);
       if (translations.size() == found[i].source)

@@ -19,6 +19,9 @@ struct TranslationOptions {
   BeamChoice beam_search = {};
   RulesChoice rules = {};
   std::optional<std::int64_t> max_tokens = {};  // 512, at most what the model's positions hold
+  /// Of a multilingual model ("ro_RO", "fra_Latn", "fr"): what the texts are in, else what its tokenizer's file says,
+  /// and what they are to become, else what the model's files say.
+  std::optional<std::string> source_language = {}, target_language = {};
 };
 
 struct Translation {
@@ -34,7 +37,7 @@ struct Translation {
 
 /// Translates texts (or whatever the model was trained to turn a text into) by beam search. A result does not depend
 /// on the other texts. Throws Error where the model is no translator or a text is longer than it takes, with both
-/// numbers.
+/// numbers, or a language is not the model's, or it needs one.
 std::vector<Translation> translate(const Bundle& bundle, std::span<const std::string_view> texts,
                                    const TranslationOptions& options, const Run& run);
 

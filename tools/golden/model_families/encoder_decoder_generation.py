@@ -18,6 +18,7 @@ def expected(name, case):
     for dtype in (base.torch.float64, base.torch.float32):
         model = tf.AutoModelForSeq2SeqLM.from_pretrained(base.GOLDEN / "models" / name, dtype=dtype, attn_implementation="eager").eval()
         model.generation_config.use_cache = False
+        model.generation_config.forced_bos_token_id = case.get("forced_first_id")
         results.append([base.written(model, ids, case) for ids in case["inputs"]])
     if [r["ids"] for r in results[0]] != [r["ids"] for r in results[1]]:
         raise base.NearTie
@@ -33,6 +34,9 @@ def main():
         cases.append(base.make(name, 4, length_penalty=2.0, max_tokens=20, stop_ids=[6, 11, 21]))
     for name in ("mbart_scaled", "pegasus_scaled", "m2m_100_scaled", "mt5_own_head"):
         cases.append(base.make(name, 4, forced_stop_id=9, stop_ids=[9]))
+    for name in ("mbart_scaled", "m2m_100_scaled"):
+        cases.append(base.make(name, 4, forced_first_id=17, forced_stop_id=6))
+        cases.append(base.make(name, 1, forced_first_id=30))
     lines = ",\n".join(json.dumps(case) for case in cases)
     (base.GOLDEN / "generation" / "encoder_decoders.json").write_text(f"[\n{lines}\n]\n")
 

@@ -62,20 +62,24 @@ int run_translate(const TranslateArguments& a, const Session& session) {
 }  // namespace
 
 Command translate_command() {
-  return {"translate", "Use", "turns texts into others with an encoder-decoder, a line for each",
-          "attune translate run/model --text \"Ein Hund rennt durch den Schnee.\"", [](Arguments& arguments) -> Action {
-            auto a = std::make_shared<TranslateArguments>();
-            arguments.positional("MODEL", a->model, "model directory");
-            declare_input(arguments, a->input);
-            declare_output(arguments, a->output);
-            arguments.option("--num-beams", a->options.beams,
-                             "beams to search with; else as the model's files say, or 4");
-            declare_beam_search(arguments, a->options.beam_search);
-            declare_rules(arguments, a->options.rules);
-            arguments.option("--max-tokens", a->options.max_tokens,
-                             "tokens to write at most; else as the model's files say, or 512");
-            return [a](const Session& session) { return run_translate(*a, session); };
-          }};
+  return {
+      "translate", "Use", "turns texts into others with an encoder-decoder, a line for each",
+      "attune translate run/model --text \"Ein Hund rennt durch den Schnee.\"", [](Arguments& arguments) -> Action {
+        auto a = std::make_shared<TranslateArguments>();
+        arguments.positional("MODEL", a->model, "model directory");
+        declare_input(arguments, a->input);
+        declare_output(arguments, a->output);
+        arguments.option("--num-beams", a->options.beams, "beams to search with; else as the model's files say, or 4");
+        declare_beam_search(arguments, a->options.beam_search);
+        declare_rules(arguments, a->options.rules);
+        arguments.option("--max-tokens", a->options.max_tokens,
+                         "tokens to write at most; else as the model's files say, or 512");
+        arguments.option("--source-lang", a->options.source_language,
+                         "of a multilingual model: the texts' language (ro_RO, fra_Latn, fr); else its tokenizer's");
+        arguments.option("--target-lang", a->options.target_language,
+                         "of a multilingual model: the language to write; else as the model's files say");
+        return [a](const Session& session) { return run_translate(*a, session); };
+      }};
 }
 
 }  // namespace attune

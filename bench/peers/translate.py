@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Peer of `attune bench translate`: CTranslate2 with the same weights and sources, four beams, 32 tokens each.
+
+As a program: translate.py DIRECTORY COMPUTE_TYPE THREADS... prints a JSON line for each number of threads. DIRECTORY is what
+`attune bench translate --export` writes; CTranslate2's own converter for Marian turns it into its format beside it, once. All
+sources are one batch; the median of three runs after one that is not counted.
+"""
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+CASES = {"float32": "f32, beam 4", "int8": "int8, beam 4"}
+
+
+def present(root, own, attune):
+    python = root / "bench" / "peers" / "venv" / "bin" / "python"
+    if not python.exists() or subprocess.run([python, "-c", "import ctranslate2"], capture_output=True).returncode != 0:
+        print("CTranslate2 is missing: run bench/setup_peers python", file=sys.stderr)
+        return []
+    present.data = tempfile.TemporaryDirectory(prefix="attune-translate-")  # lives as long as the comparison
+    case = pathlib.Path(present.data.name) / "case"
+    subprocess.run([attune, "bench", "translate", "--export", case], check=True)
+    threads = [str(n) for n in sorted({line["threads"] for line in own})]
+    wanted = {line["case"] for line in own}
+    return [("ctranslate2", [python, __file__, case, kind, *threads], dict(os.environ)) for kind, name in CASES.items() if name in wanted]
+
+
+def convert(directory):
+    import torch
+    import transformers
+    from ctranslate2.converters.transformers import MarianMTLoader
+
+    class Words:
+        """In place of a tokenizer: the model's ids are all that is known of its words."""
+
+        def __init__(self, size):
+            self.size = size
+
+        def get_vocab(self):
+            return {str(i): i for i in range(self.size)}
+
+    model = transformers.MarianMTModel.from_pretrained(directory)
+    with torch.no_grad():
+        spec = MarianMTLoader().get_model_spec(model)
+    words = sorted(Words(model.config.vocab_size).get_vocab(), key=int)
+    spec.register_source_vocabulary(words)
+    spec.register_target_vocabulary(words)
+    spec.config.bos_token = spec.config.eos_token = words[model.config.eos_token_id]
+    spec.config.unk_token = words[1]
+    spec.config.decoder_start_token = words[model.config.decoder_start_token_id]
+    spec.config.add_source_eos = False
+    spec.config.add_source_bos = False
+    spec.validate()
+    spec.optimize(quantization=None)
+    (directory / "ctranslate2").mkdir()
+    spec.save(str(directory / "ctranslate2"))
+
+
+def main():
+    import ctranslate2
+
+    directory, kind = pathlib.Path(sys.argv[1]), sys.argv[2]
+    if not (directory / "ctranslate2").exists():
+        convert(directory)
+    sources = [list(map(str, json.loads(line))) for line in (directory / "sources.jsonl").read_text().splitlines()]
+    for threads in map(int, sys.argv[3:]):
+        translator = ctranslate2.Translator(str(directory / "ctranslate2"), device="cpu", compute_type=kind, inter_threads=1,
+                                            intra_threads=threads)
+        seconds, written = [], 0
+        for _ in range(4):
+            began = time.perf_counter()
+            results = translator.translate_batch(sources, beam_size=4, min_decoding_length=32, max_decoding_length=32)
+            seconds.append(time.perf_counter() - began)
+            lengths = {len(result.hypotheses[0]) for result in results}
+            assert lengths == {32}, lengths
+            written = sum(len(result.hypotheses[0]) for result in results)
+        print(json.dumps({"case": CASES[kind], "threads": threads, "value": written / statistics.median(seconds[1:]),
+                          "unit": "tokens/s"}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
