@@ -25,7 +25,7 @@ Shape::Shape(std::span<const std::int64_t> sizes) {
 
 std::int64_t Shape::operator[](int i) const {
   int index = i < 0 ? i + rank_ : i;
-  check(index >= 0 && index < rank_, "shape {} has no dimension {}", text(), i);
+  check(index >= 0 && index < rank_, "shape {} has no dimension {}", *this, i);
   return sizes_[static_cast<std::size_t>(index)];
 }
 
