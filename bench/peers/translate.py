@@ -35,24 +35,15 @@ def convert(directory):
     import transformers
     from ctranslate2.converters.transformers import MarianMTLoader
 
-    class Words:
-        """In place of a tokenizer: the model's ids are all that is known of its words."""
-
-        def __init__(self, size):
-            self.size = size
-
-        def get_vocab(self):
-            return {str(i): i for i in range(self.size)}
-
     model = transformers.MarianMTModel.from_pretrained(directory)
     with torch.no_grad():
         spec = MarianMTLoader().get_model_spec(model)
-    words = sorted(Words(model.config.vocab_size).get_vocab(), key=int)
+    words = [str(i) for i in range(model.config.vocab_size - 1)]  # without padding, of which the loader leaves out the weights
     spec.register_source_vocabulary(words)
     spec.register_target_vocabulary(words)
-    spec.config.bos_token = spec.config.eos_token = words[model.config.eos_token_id]
+    spec.config.eos_token = words[model.config.eos_token_id]
     spec.config.unk_token = words[1]
-    spec.config.decoder_start_token = words[model.config.decoder_start_token_id]
+    spec.config.decoder_start_token = spec.config.eos_token  # any: a Marian's decoder begins with a vector of zeros there
     spec.config.add_source_eos = False
     spec.config.add_source_bos = False
     spec.validate()
