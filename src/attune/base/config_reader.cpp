@@ -106,6 +106,12 @@ bool ConfigReader::has(std::string_view key) const {
   return !found->is_null();
 }
 
+bool ConfigReader::gives_null(std::string_view key) const {
+  state_->asked.emplace(key);
+  auto found = state_->object->find(std::string(key));
+  return found != state_->object->end() && found->is_null();
+}
+
 void ConfigReader::reject(std::string_view key, const std::string& why) const {
   auto found = state_->object->find(std::string(key));
   if (found == state_->object->end()) fail("reading {}: {} is missing: {}", state_->source, state_->path(key), why);

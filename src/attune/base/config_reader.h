@@ -37,7 +37,8 @@ class ConfigReader {
   ConfigReader(const Json& object, std::string source);  // throws unless it is an object
   static ConfigReader file(const Path& path);            // .json or .toml, by the ending
 
-  bool has(std::string_view key) const;  // there and not null; only a null counts as read by this
+  bool has(std::string_view key) const;         // there and not null; only a null counts as read by this
+  bool gives_null(std::string_view key) const;  // there, as null: where that says another thing than absence
   /// The key is there and null counts as absent for the ..._or forms.
   std::int64_t integer(std::string_view key, Range range = {}) const;
   std::int64_t integer_or(std::string_view key, std::int64_t otherwise, Range range = {}) const;

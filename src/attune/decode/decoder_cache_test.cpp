@@ -1,7 +1,9 @@
 // What decoding keeps of keys and values: shared beginnings, narrow formats, windows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "attune/decode/beam_search.h"
@@ -122,6 +124,55 @@ TEST_P(DecoderCaches, NarrowCachesLoseLittle) {
 
 INSTANTIATE_TEST_SUITE_P(Models, DecoderCaches,
                          testing::Values("llama_tied_biased", "llama_untied_llama3_rope", "gpt2_tied"));
+
+/// Every golden of a model that writes by itself.
+std::vector<std::string> decoders() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(models)) {
+    const std::string made = read_json(entry.path() / "config.json")["architectures"][0].get<std::string>();
+    if (made.ends_with("ForCausalLM") || made == "GPT2LMHeadModel") names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class EveryDecoder : public testing::TestWithParam<std::string> {};
+
+// Two texts in one cache, one with a prompt and one from its first token, each step against the prefix run anew. Pages
+// are shorter than windows.
+TEST_P(EveryDecoder, GivesWithACacheTheBitsOfTheWholePrefix) {
+  auto model = open(models / GetParam());
+  const std::int64_t length = std::min<std::int64_t>(model->facts().longest.value_or(30), 30);
+  RandomStream random({.seed = 6});
+  std::vector<Ids> texts(2), written(2);
+  for (Ids& text : texts)
+    for (std::int64_t i = 0; i < length; ++i) text.push_back(3 + random.below(model->facts().vocab_size - 4));
+  auto whole_prefix = [&](const Ids& ids) {
+    NoGradient none;
+    Batch batch = Batch::of({ids});
+    batch.planned_lengths = {length};
+    const Ids last = {static_cast<std::int64_t>(ids.size()) - 1};
+    return model->head().logits(model->forward(batch), batch, &last).to_vector<float>();
+  };
+  Decoder decoder(*model, {.page_tokens = 4});
+  const std::vector sequences = {decoder.begin(length), decoder.begin(length)};
+  std::vector<std::size_t> pieces = {6, 1};
+  while (written[0].size() < static_cast<std::size_t>(length)) {
+    std::vector<Ids> next(2);
+    for (std::size_t s = 0; s < 2; ++s)
+      for (std::size_t i = 0; i < pieces[s]; ++i) next[s].push_back(texts[s][written[s].size() + i]);
+    const Tensor logits = decoder.step(sequences, next);
+    for (std::size_t s = 0; s < 2; ++s) {
+      written[s].insert(written[s].end(), next[s].begin(), next[s].end());
+      const auto row = static_cast<std::int64_t>(s);
+      ASSERT_EQ(logits.rows(row, row + 1).to_vector<float>(), whole_prefix(written[s])) << written[s].size();
+    }
+    pieces = {1, 1};
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, EveryDecoder, testing::ValuesIn(decoders()),
+                         [](const auto& info) { return info.param; });
 
 // Where rope scaling depends on the request's length, so do the keys: only requests of one length share a beginning.
 TEST(Decoder, KeysThatDependOnTheLengthAreNotShared) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attune/base/error.h"
+#include "attune/models/config_values.h"
 
 namespace attune {
 
@@ -55,30 +56,7 @@ std::unique_ptr<Model> build_model(const Json& config, const std::string& source
   ConfigReader reader(config, source_name);
   const Architecture& architecture = find_architecture(reader);
   HeadKind named = named_head(reader, architecture);
-  // What transformers writes into every config and what changes nothing in a forward or a training step here.
-  reader.ignore({"transformers_version",
-                 "torch_dtype",
-                 "dtype",
-                 "_name_or_path",
-                 "use_cache",
-                 "return_dict",
-                 "output_attentions",
-                 "output_hidden_states",
-                 "id2label",
-                 "label2id",
-                 "num_labels",
-                 "problem_type",
-                 "attn_implementation",
-                 "_attn_implementation",
-                 "gradient_checkpointing",
-                 "task_specific_params",
-                 "pruned_heads",
-                 "finetuning_task",
-                 "tokenizer_class",
-                 "_num_labels",
-                 "torchscript",
-                 "sbert_ce_default_activation_function",
-                 "sentence_transformers"});
+  reader.ignore(harmless_keys());
   std::unique_ptr<Model> model = architecture.build(reader, head.value_or(named), std::move(source));
   reader.finish();
   model->parameters().finish();
@@ -88,7 +66,10 @@ std::unique_ptr<Model> build_model(const Json& config, const std::string& source
 void set_dropout(Json& config, double rate) {
   for (const Architecture& a : architectures())
     if (config.contains("model_type") && config["model_type"] == a.model_type)
-      for (const std::string& key : a.dropout_keys) config[key] = rate;
+      for (const std::string& key : a.dropout_keys) {
+        const std::size_t dot = key.find('.');
+        (dot == std::string::npos ? config : config[key.substr(0, dot)])[key.substr(dot + 1)] = rate;
+      }
 }
 
 std::int64_t label_count(const ConfigReader& config) {

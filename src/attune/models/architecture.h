@@ -15,7 +15,8 @@ struct Architecture {
   std::string model_type;  // config.json's: "bert"
   /// config.json's `architectures`: {"BertForMaskedLM", HeadKind::masked_lm}.
   std::vector<std::pair<std::string, HeadKind>> classes = {};
-  std::vector<std::string> dropout_keys = {};  // of its config: what a run's `dropout` replaces
+  /// Of its config: what a run's `dropout` replaces; "object.key" within one.
+  std::vector<std::string> dropout_keys = {};
   std::function<std::unique_ptr<Model>(const ConfigReader&, HeadKind, WeightSource)> build = {};
 };
 

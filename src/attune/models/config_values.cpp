@@ -44,4 +44,32 @@ void check_alias(const ConfigReader& config, const std::string& alias, const std
     config.reject(alias, fmt::format("another name of {}, which is {}", key, value));
 }
 
+const std::vector<std::string>& harmless_keys() {
+  static const std::vector<std::string> keys = {"transformers_version",
+                                                "torch_dtype",
+                                                "dtype",
+                                                "_name_or_path",
+                                                "use_cache",
+                                                "return_dict",
+                                                "output_attentions",
+                                                "output_hidden_states",
+                                                "id2label",
+                                                "label2id",
+                                                "num_labels",
+                                                "problem_type",
+                                                "attn_implementation",
+                                                "_attn_implementation",
+                                                "gradient_checkpointing",
+                                                "task_specific_params",
+                                                "pruned_heads",
+                                                "auto_map",
+                                                "tokenizer_class",
+                                                 "finetuning_task",
+                                                 "_num_labels",
+                                                 "torchscript",
+                                                 "sbert_ce_default_activation_function",
+                                                 "sentence_transformers"};
+  return keys;
+}
+
 }  // namespace attune

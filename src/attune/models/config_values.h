@@ -25,4 +25,7 @@ std::optional<std::int64_t> read_token_id(const ConfigReader& config, const std:
 /// `alias` is a second spelling of `key`: where a config holds it, it must say the same.
 void check_alias(const ConfigReader& config, const std::string& alias, const std::string& key, std::int64_t value);
 
+/// What transformers writes into every config object and what changes nothing in a forward or a training step here.
+const std::vector<std::string>& harmless_keys();
+
 }  // namespace attune

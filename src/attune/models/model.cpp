@@ -23,7 +23,7 @@ const Head& Model::head() const {
 
 Tensor Model::run(const std::vector<Block>& blocks, Tensor x, const Batch& batch, Observer* observer,
                   const Memory* memory, bool final_norm_follows) const {
-  const bool replayed = checkpoint_blocks_ && batch.dropout && !memory;
+  const bool replayed = checkpoint_blocks_ && batch.dropout && !memory && !batch.routing;
   // The second run comes with the backward pass, when the caller's batch (a copy with rotary angles) may be gone.
   const auto kept = replayed ? std::make_shared<const Batch>(batch) : nullptr;
   for (std::size_t i = 0; i < blocks.size(); ++i) {

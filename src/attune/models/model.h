@@ -32,6 +32,7 @@ struct ModelFacts {
   /// Its decoder's input begins with the last label, not with a token of its own: mBART's texts end with their
   /// language.
   bool begins_with_last_label = false;
+  double router_loss = 0;  // how much of its experts' balance_loss() joins the loss of training
 };
 
 /// An encoder, a decoder, or an encoder with a decoder, and the head that its config names. Knows no strings.
@@ -52,7 +53,8 @@ class Model {
 
   ParameterSet& parameters() { return parameters_; }
   const ParameterSet& parameters() const { return parameters_; }
-  /// Gradient checkpointing by block: a training step keeps each block's input alone (Chen et al. 2016).
+  /// Gradient checkpointing by block: a training step keeps each block's input alone (Chen et al. 2016). Not where a
+  /// router loss looks into the blocks: then all is kept.
   void checkpoint_blocks(bool on) { checkpoint_blocks_ = on; }
 
  protected:

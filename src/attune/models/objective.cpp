@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "attune/base/error.h"
+#include "attune/nn/feedforward/experts.h"
+#include "attune/ops/arithmetic.h"
 
 namespace attune {
 
@@ -102,6 +104,7 @@ LabelledBatch collate(const Model& model, std::span<const Example> examples, std
   }
   LabelledBatch result;
   result.batch = Batch::of(chunks, owners);
+  if (facts.router_loss > 0) result.batch.routing = std::make_shared<Routing>();
   if (typed) result.batch.type_ids = Tensor::from<std::int64_t>({result.batch.tokens()}, types);
   if (answers) {
     result.labels = Tensor::from<std::int64_t>({result.batch.offsets.count(), 2}, labels);
@@ -130,7 +133,12 @@ Tensor loss_of_states(const Model& model, const Tensor& states, const LabelledBa
                       const CrossEntropyOptions& options) {
   const Head& head = model.head();
   const Batch& read = batch.decoder ? *batch.decoder : batch.batch;
-  return head.loss_of(head.features(states, read, &batch.rows), read, batch.labels, options);
+  const Tensor loss = head.loss_of(head.features(states, read, &batch.rows), read, batch.labels, options);
+  if (!batch.batch.routing) return loss;
+  // Micro-batches of one step share the balance as they share the mean: by what they have of its denominator.
+  const double own = cross_entropy_denominator(batch.labels, options);
+  const double share = options.denominator ? own / *options.denominator : 1;
+  return add(loss, scale(balance_loss(*batch.batch.routing), model.facts().router_loss * share));
 }
 
 }  // namespace attune

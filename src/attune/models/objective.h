@@ -22,7 +22,9 @@ struct LabelledBatch {
 /// or the head, naming the example by its number.
 LabelledBatch collate(const Model& model, std::span<const Example> examples, std::span<const std::int64_t> numbers);
 
-/// Mean cross-entropy over the labelled rows, a scalar on the tape; a training pass where batch.dropout is set.
+/// Mean cross-entropy over the labelled rows, a scalar on the tape; a training pass where batch.dropout is set. Where
+/// collate() set batch.routing, the model's share of balance_loss() is added; without it the loss is that of the text
+/// alone.
 Tensor loss_of(const Model& model, const LabelledBatch& batch, const CrossEntropyOptions& options = {});
 
 /// The same from hidden states that final_states() gave for this batch.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace attune {
 
 class KeyMemory;  // memory/key_memory.h
+struct Routing;   // feedforward/experts.h
 
 /// What every forward takes: the tokens of all sequences one behind the other, and where each begins. Nothing is
 /// padded.
@@ -35,6 +37,8 @@ struct Batch {
 
   /// Set in training: dropout is on, with these numbers.
   std::optional<RandomKey> dropout;
+  /// Set in training where a loss looks at it: mixtures of experts leave here what their routers chose.
+  std::shared_ptr<Routing> routing;
   /// Set in decoding: keys and values before these tokens, one handle a sequence.
   KeyValueCache* cache = nullptr;
   std::vector<KeyValueCache::Handle> handles;

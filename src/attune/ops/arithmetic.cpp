@@ -58,6 +58,20 @@ Tensor scale(const Tensor& x, double factor) {
                 [factor](const Tensor& dy, Gradients& gradients) { gradients.add(0, scaled(dy, factor)); });
 }
 
+Tensor clamp(const Tensor& x, double most) {
+  check(most >= 0, "clamp: to [{}, {}]: expected a bound of 0 or more", -most, most);
+  Tensor y = Tensor::like(x);
+  dispatch("clamp", x.dtype(),
+           [&]<class T>() { kernels::clamp(rows_of<T>(x), static_cast<T>(most), mutable_rows_of<T>(y)); });
+  return record("clamp", y, {x}, [x = x.detached(), most](const Tensor& dy, Gradients& gradients) {
+    Tensor dx = Tensor::like(x);
+    dispatch("clamp", x.dtype(), [&]<class T>() {
+      kernels::clamp_backward(rows_of<T>(x), rows_of<T>(dy), static_cast<T>(most), mutable_rows_of<T>(dx));
+    });
+    gradients.add(0, dx);
+  });
+}
+
 Tensor add_row(const Tensor& x, const Tensor& row) {
   check(row.shape() == Shape{x.width()} && row.dtype() == x.dtype(), "add_row: row {} {} does not fit x {} {}",
         name_of(row.dtype()), row.shape(), name_of(x.dtype()), x.shape());

@@ -8,6 +8,9 @@ namespace attune {
 Tensor add(const Tensor& a, const Tensor& b);
 Tensor multiply(const Tensor& a, const Tensor& b);
 Tensor scale(const Tensor& x, double factor);
+/// x, or the nearer of -most and most where it lies beyond. The gradient passes where |x| <= most, as PyTorch's clamp.
+/// Throws Error unless most >= 0.
+Tensor clamp(const Tensor& x, double most);
 
 /// y[t, :] = x[t, :] + row: a bias. x: [..., width], row: [width].
 Tensor add_row(const Tensor& x, const Tensor& row);

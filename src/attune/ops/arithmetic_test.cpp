@@ -33,6 +33,13 @@ CONFORMANCE(scale) {
                    .row_inputs = {0}});
 }
 
+CONFORMANCE(clamp) {
+  for (auto [rows, width] : odd_sizes())
+    expect_agrees({.run = [](auto in) { return clamp(in[0], 0.7); },
+                   .inputs = {random_tensor({rows, width})},
+                   .row_inputs = {0}});
+}
+
 CONFORMANCE(add_row) {
   for (auto [rows, width] : odd_sizes())
     expect_agrees({.run = [](auto in) { return add_row(in[0], in[1]); },
@@ -52,6 +59,12 @@ CONFORMANCE(sum) {
 
 CONFORMANCE(mean) {
   expect_agrees({.run = [](auto in) { return mean(in[0]); }, .inputs = {random_tensor({17, 31})}});
+}
+
+TEST(Arithmetic, ClampKeepsWhatLiesWithin) {
+  const Tensor x = Tensor::from<float>({4}, std::vector<float>{-3, -0.5f, 2, 2.5f});
+  EXPECT_EQ(clamp(x, 2).to_vector<float>(), (std::vector<float>{-2, -0.5f, 2, 2}));
+  EXPECT_THROW(clamp(x, -1), Error);
 }
 
 TEST(Arithmetic, TensorsThatDoNotFitAreErrorsThatNameTheOperation) {

@@ -17,11 +17,13 @@ namespace attune {
 using BucketOf = std::function<std::int64_t(std::int64_t distance)>;
 
 /// What a call of attention() tells a change: q [q_tokens, heads, head_dim], k [k_tokens, kv_heads, head_dim] (not
-/// defined where the keys are in a cache), the scale, and the smallest and largest distance that kernels ask for.
+/// defined where the keys are in a cache), the scale, the smallest and largest distance that kernels ask for, and how
+/// many keys the longest sequence has.
 struct ScoreSetting {
   Tensor q, k;
   double scale;
   std::int64_t smallest, largest;
+  std::int64_t keys = 0;
 };
 
 /// What a change adds to the score of (head, query, key), as tensors on the tape, of q's type: numbers, or what their
@@ -32,6 +34,7 @@ struct ScoreAddition {
   Tensor rows = {};                        // query, key: [tokens, heads, width], q or k, or others of their places
   Tensor table = {};                       // query, key: [buckets, heads or 1, width], contiguous
   std::vector<std::int32_t> buckets = {};  // query, key: of distances smallest, smallest + 1, ...
+  bool every_query = false;                // pair: values are [heads, 1, keys], the same for all queries
 };
 
 /// Some changes, applied in a fixed order: the scaled product is capped, then all additions follow in the order of the

@@ -50,14 +50,15 @@ void AttentionSetting::add_scores(std::string_view operation, const AttentionRul
     first_query = std::min(first_query, first);
   }
   for (const auto& addition : rule.scores.additions) {
-    ScoreAddition made = addition({q, k, scale_, smallest_, largest});
+    ScoreAddition made = addition({q, k, scale_, smallest_, largest, most_keys});
     for (const Tensor* x : {&made.values, &made.rows, &made.table})
       check(!x->defined() || x->dtype() == q.dtype(), "{}: a score change is {}, q is {}: expected one type", operation,
             name_of(x->dtype()), name_of(q.dtype()));
     if (made.kind == kernels::ScoreTermKind::pair)
-      check(first_query >= 0 && last_query < made.values.dim(1) && most_keys <= made.values.dim(2),
-            "{}: a bias of {} queries and {} keys, and there are queries at {} to {} and {} keys", operation,
-            made.values.dim(1), made.values.dim(2), first_query, last_query, most_keys);
+      check(
+          first_query >= 0 && (made.every_query || last_query < made.values.dim(1)) && most_keys <= made.values.dim(2),
+          "{}: a bias of {} queries and {} keys, and there are queries at {} to {} and {} keys", operation,
+          made.values.dim(1), made.values.dim(2), first_query, last_query, most_keys);
     additions_.push_back(std::move(made));
   }
   sinks_ = rule.scores.sinks;
@@ -86,7 +87,7 @@ PreparedAttention<T> AttentionSetting::prepare(const HeadRange& heads) const {
     ready.terms.push_back({.kind = addition.kind,
                            .values = values.template data<T>() + (made ? 0 : heads.begin * values.stride(0)),
                            .head_stride = values.stride(by_query ? 1 : 0),
-                           .row_stride = values.stride(by_query ? 0 : 1),
+                           .row_stride = addition.every_query ? 0 : values.stride(by_query ? 0 : 1),
                            .columns = values.dim(addition.kind == kernels::ScoreTermKind::key ? 1 : -1),
                            .buckets = addition.buckets.empty() ? nullptr : addition.buckets.data(),
                            .smallest = smallest_});

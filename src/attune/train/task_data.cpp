@@ -291,6 +291,7 @@ Metrics measure(const Model& model, const TrainingSet& data, const Run& run) {
     for (std::int64_t i : numbers) part.push_back(examples[static_cast<std::size_t>(i)]);
     LabelledBatch batch = collate(model, part, numbers);
     if (batch.labelled == 0) continue;
+    batch.batch.routing = nullptr;  // perplexity is of the text alone
     sum += loss_of(model, batch).item() * static_cast<double>(batch.labelled);
     labelled += batch.labelled;
   }

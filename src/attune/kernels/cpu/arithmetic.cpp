@@ -27,6 +27,18 @@ void scale(Rows<const float> x, float factor, Rows<float> y) {
       y, [&](auto v) HWY_ATTR { return hn::Mul(v, f); }, x);
 }
 
+void clamp(Rows<const float> x, float most, Rows<float> y) {
+  const auto high = hn::Set(F32(), most), low = hn::Set(F32(), -most);
+  map_rows(
+      y, [&](auto v) HWY_ATTR { return hn::Min(hn::Max(v, low), high); }, x);
+}
+
+void clamp_backward(Rows<const float> x, Rows<const float> dy, float most, Rows<float> dx) {
+  const auto high = hn::Set(F32(), most);
+  map_rows(
+      dx, [&](auto v, auto d) HWY_ATTR { return hn::IfThenElseZero(hn::Le(hn::Abs(v), high), d); }, x, dy);
+}
+
 void add_row(Rows<const float> x, const float* row, Rows<float> y) {
   if (y.width == 0) return;
   parallel(y.count, std::max<std::int64_t>(1, elementwise_grain / y.width),
@@ -62,6 +74,8 @@ namespace attune::kernels {
 HWY_EXPORT(add);
 HWY_EXPORT(multiply);
 HWY_EXPORT(scale);
+HWY_EXPORT(clamp);
+HWY_EXPORT(clamp_backward);
 HWY_EXPORT(add_row);
 HWY_EXPORT(add_column_sums);
 HWY_EXPORT(sum);
@@ -74,6 +88,10 @@ void add_into(std::span<const float> from, std::span<float> into) {
 void add(Rows<const float> a, Rows<const float> b, Rows<float> y) { HWY_DYNAMIC_DISPATCH(add)(a, b, y); }
 void multiply(Rows<const float> a, Rows<const float> b, Rows<float> y) { HWY_DYNAMIC_DISPATCH(multiply)(a, b, y); }
 void scale(Rows<const float> x, float factor, Rows<float> y) { HWY_DYNAMIC_DISPATCH(scale)(x, factor, y); }
+void clamp(Rows<const float> x, float most, Rows<float> y) { HWY_DYNAMIC_DISPATCH(clamp)(x, most, y); }
+void clamp_backward(Rows<const float> x, Rows<const float> dy, float most, Rows<float> dx) {
+  HWY_DYNAMIC_DISPATCH(clamp_backward)(x, dy, most, dx);
+}
 void add_row(Rows<const float> x, std::span<const float> row, Rows<float> y) {
   HWY_DYNAMIC_DISPATCH(add_row)(x, row.data(), y);
 }

@@ -12,6 +12,9 @@ void add_into(std::span<const float> from, std::span<float> into);
 void add(Rows<const float> a, Rows<const float> b, Rows<float> y);
 void multiply(Rows<const float> a, Rows<const float> b, Rows<float> y);
 void scale(Rows<const float> x, float factor, Rows<float> y);
+/// y = x, or the nearer of -most and most where it lies beyond; its gradient passes where |x| <= most.
+void clamp(Rows<const float> x, float most, Rows<float> y);
+void clamp_backward(Rows<const float> x, Rows<const float> dy, float most, Rows<float> dx);
 /// y[t, :] = x[t, :] + row.
 void add_row(Rows<const float> x, std::span<const float> row, Rows<float> y);
 /// into[c] += sum over t of x[t, c]: partial sums of fixed blocks of rows, then of the blocks in order.

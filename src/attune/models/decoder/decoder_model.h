@@ -15,7 +15,9 @@ struct DecoderNames {
   std::string base = "model";  // of all but the head; some files leave it out
   std::string words = "embed_tokens", layers = "layers", norm = "norm", embedding_norm = "", head = "lm_head";
   std::string tag = "score", answer = "qa_outputs";  // the output layers of these heads
-  std::vector<std::string> unused = {};              // name endings that files hold and the model does not use
+  std::string project_in = "project_in", project_out = "project_out";
+  std::vector<std::string> unused = {};             // name endings that files hold and the model does not use
+  std::vector<NameRules::Spelling> spellings = {};  // beside the base left out
 };
 
 /// A decoder-only architecture as values: its file reads config.json into this, and DecoderModel is built from it.
@@ -41,10 +43,17 @@ struct DecoderSpec {
   std::vector<RopeConfig> rope = {};
   double embedding_scale = 1;  // of the words' vectors, before positions
   double embedding_dropout = 0;
+  /// Words' vectors and what the head reads are of another width than the blocks, with a matrix between (OPT 350m); 0:
+  /// they are not.
+  std::int64_t embedding_size = 0;
 
   bool tied = false;  // the head's weight is the embedding's
   CausalLmOptions head = {};
+  double router_loss = 0;  // how much of balance_loss() joins a language model's loss; 0: none
 };
+
+/// A query sees the last `window` tokens up to its own; 0: all of them.
+AttentionMask causal_within(std::int64_t window);
 
 /// embeddings -> blocks -> norm -> head (Radford et al. 2018).
 class DecoderModel : public Model {
@@ -61,6 +70,7 @@ class DecoderModel : public Model {
   Embedding words_;
   Norm embedding_norm_, norm_;
   std::function<Tensor(const Batch&)> positions_;
+  std::optional<Linear> project_in_, project_out_;
   std::vector<Block> layers_;
 };
 
@@ -69,8 +79,8 @@ class DecoderModel : public Model {
 ///   const RegisterArchitecture llama(decoder_architecture(
 ///       {.model_type = "llama", .dropout_keys = {"attention_dropout"}}, "Llama", read_llama));
 ///
-/// Gives it the classes that transformers has for it: LlamaModel, LlamaForCausalLM, LlamaForSequenceClassification,
-/// LlamaForTokenClassification, LlamaForQuestionAnswering.
+/// Gives it the classes that transformers has for most: LlamaModel, LlamaForCausalLM, LlamaForSequenceClassification,
+/// LlamaForTokenClassification, LlamaForQuestionAnswering, unless `base` names its own.
 Architecture decoder_architecture(Architecture base, const std::string& class_prefix,
                                   DecoderSpec (*read)(const ConfigReader& config));
 

@@ -6,6 +6,7 @@
 #include "attune/base/error.h"
 #include "attune/nn/attention/family.h"
 #include "attune/nn/cache/attention_cached.h"
+#include "attune/ops/arithmetic.h"
 #include "attune/ops/rotary.h"
 #include "attune/ops/view.h"
 
@@ -35,6 +36,10 @@ AttentionRule MultiHead::rule_for(const Batch& batch, Place place, std::string_v
   AttentionRule now = rule;
   if (batch.dropout && dropout > 0) now.dropout = {static_cast<float>(dropout), place.key(batch, site)};
   return now;
+}
+
+Tensor MultiHead::projected(const Linear& linear, const Tensor& x) const {
+  return clip ? clamp(linear(x), *clip) : linear(x);
 }
 
 MultiHead::Projected MultiHead::split(const Tensor& all) const {
@@ -69,20 +74,20 @@ Tensor MultiHead::turned(const Tensor& heads, const Batch& batch) const {
 
 KeysAndValues MultiHead::keys_and_values(const Tensor& x, const Batch& batch) const {
   if (fused) {
-    const Projected all = split((*fused)(x));
+    const Projected all = split(projected(*fused, x));
     return {placed(all.k, key_norm, batch), placed_values(all.v, batch)};
   }
-  return {placed(as_heads(key(x), sizes.kv_heads, sizes.head_dim), key_norm, batch),
-          placed_values(as_heads(value(x), sizes.kv_heads, sizes.head_dim), batch)};
+  return {placed(as_heads(projected(key, x), sizes.kv_heads, sizes.head_dim), key_norm, batch),
+          placed_values(as_heads(projected(value, x), sizes.kv_heads, sizes.head_dim), batch)};
 }
 
 Tensor MultiHead::self(const Tensor& x, const Batch& batch, Place place, Observer* observer) const {
   Tensor q, k, v;
   if (fused) {
-    const Projected all = split((*fused)(x));
+    const Projected all = split(projected(*fused, x));
     q = placed(all.q, query_norm, batch), k = placed(all.k, key_norm, batch), v = placed_values(all.v, batch);
   } else {
-    q = placed(as_heads(query(x), sizes.heads, sizes.head_dim), query_norm, batch);
+    q = placed(as_heads(projected(query, x), sizes.heads, sizes.head_dim), query_norm, batch);
     const KeysAndValues seen = keys_and_values(x, batch);
     k = seen.k, v = seen.v;
   }
@@ -104,10 +109,10 @@ Tensor MultiHead::self(const Tensor& x, const Batch& batch, Place place, Observe
 
 Tensor MultiHead::cross(const Tensor& x, const Batch& batch, const Memory& memory, Place place,
                         Observer* observer) const {
-  Tensor q = as_heads(query(x), sizes.heads, sizes.head_dim);
+  Tensor q = as_heads(projected(query, x), sizes.heads, sizes.head_dim);
   if (memory.cache) return join(attention_cached(q, batch.offsets, {*memory.cache, place.layer, memory.handles}, rule));
-  Tensor k = as_heads(key(memory.states), sizes.kv_heads, sizes.head_dim);
-  Tensor v = as_heads(value(memory.states), sizes.kv_heads, sizes.head_dim);
+  Tensor k = as_heads(projected(key, memory.states), sizes.kv_heads, sizes.head_dim);
+  Tensor v = as_heads(projected(value, memory.states), sizes.kv_heads, sizes.head_dim);
   AttentionSequences sequences{batch.offsets, memory.offsets, {}, batch.examples};
   AttentionRule now = rule_for(batch, place, "cross attention weights");
   if (observer && observer->wants_cross_attention(place.layer)) {
@@ -121,8 +126,8 @@ Tensor MultiHead::cross(const Tensor& x, const Batch& batch, const Memory& memor
 
 void MultiHead::remember(const Memory& memory, Place place) const {
   check(memory.cache != nullptr, "a memory is remembered in a cache: it has none");
-  Tensor k = as_heads(key(memory.states), sizes.kv_heads, sizes.head_dim);
-  Tensor v = as_heads(value(memory.states), sizes.kv_heads, sizes.head_dim);
+  Tensor k = as_heads(projected(key, memory.states), sizes.kv_heads, sizes.head_dim);
+  Tensor v = as_heads(projected(value, memory.states), sizes.kv_heads, sizes.head_dim);
   memory.cache->append(place.layer, memory.handles, memory.offsets, k, v);
 }
 

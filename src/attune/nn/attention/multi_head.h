@@ -57,9 +57,11 @@ struct MultiHead {
   /// One matrix for all three: then query, key, value are empty.
   std::optional<Linear> fused = {};
   FusedOrder fused_order = FusedOrder::side_by_side;
-  /// Of queries and keys before they are turned: over each head's values (Qwen 3), or over all heads' together, as
-  /// wide as the norms are (OLMo 2).
+  /// Of queries and keys before they are turned: over each head's values (Qwen 3, and with weights of each head's own
+  /// Cohere), or over all heads' together, as wide as the norms are (OLMo 2).
   Norm query_norm = {}, key_norm = {};
+  /// What the projections give is brought within [-clip, clip], before norms and positions (MPT).
+  std::optional<double> clip = {};
   int rotary = 0;              // which of Batch::rotary turns queries and keys; below 0: none
   bool rotary_values = false;  // and the values, too (RoFormer's rotary_value)
   AttentionSizes sizes;
@@ -81,6 +83,7 @@ struct MultiHead {
   struct Projected {
     Tensor q, k, v;  // [tokens, heads or kv_heads, head_dim]
   };
+  Tensor projected(const Linear& linear, const Tensor& x) const;
   Projected split(const Tensor& all) const;  // what `fused` gave, read in place where its order allows
   /// Queries or keys by their norm, then by their positions.
   Tensor placed(const Tensor& heads, const Norm& norm, const Batch& batch) const;

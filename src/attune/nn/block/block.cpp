@@ -13,7 +13,8 @@ Tensor Block::joined(const Tensor& sum, const Tensor& out, const Joining& how, c
 }
 
 Tensor Block::beside(const Tensor& x, const Batch& batch, Observer* observer) const {
-  check(order == NormOrder::pre && !cross, "a feed-forward network beside attention reads a norm of the block's input");
+  check(order == NormOrder::pre && !cross && !adds_to_normed,
+        "a feed-forward network beside attention reads a norm of the block's input, and both are added to that input");
   const Tensor read = attention_norm(x);
   const Tensor y = joined(x, attention.self(read, batch, place, observer), attention_joining(), batch);
   const Tensor& other = feedforward_reads == FeedForwardInput::beside ? feedforward_norm(x) : read;
@@ -29,7 +30,8 @@ Tensor Block::sublayers(const Tensor& x, const Batch& batch, Observer* observer,
   if (feedforward_reads != FeedForwardInput::attended) return beside(x, batch, observer);
   // One sublayer with its residual: x + f(norm(x)), or norm(x + f(x)).
   auto sublayer = [&](const Tensor& in, const Norm& norm, const Joining& how, auto&& f) {
-    const Tensor sum = joined(in, f(order == NormOrder::pre ? norm(in) : in), how, batch);
+    const Tensor read = order == NormOrder::pre ? norm(in) : in;
+    const Tensor sum = joined(adds_to_normed ? read : in, f(read), how, batch);
     return order == NormOrder::post ? norm(sum) : sum;
   };
   Tensor y = sublayer(x, attention_norm, attention_joining(),

@@ -34,6 +34,8 @@ struct Block {
   Norm attention_output_norm = {}, feedforward_output_norm = {};
   FeedForwardInput feedforward_reads = FeedForwardInput::attended;  // the others: pre-norm without cross-attention
   double residual_scale = 1;                       // of each sublayer's output before the residual sum (Granite)
+  /// A pre-norm sublayer adds to what its norm gave, not to what the norm read (BLOOM's option).
+  bool adds_to_normed = false;
   double dropout = 0;                              // on each sublayer's output, before the residual sum
   std::optional<double> feedforward_dropout = {};  // on the feed-forward network's, where that is another (ALBERT)
   /// What is made of the block's input and output in the output's place (DeBERTa-v2's convolution beside the first

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "attune/nn/batch.h"
@@ -9,6 +10,8 @@
 
 namespace attune {
 
+class Experts;  // experts.h
+
 /// The position-wise feed-forward network of a block: down(act(up(x))) (Vaswani et al. 2017, eq. 2), or, with a gate,
 /// down(act(gate(x)) * up(x)) (Shazeer 2020, "GLU variants improve Transformer").
 struct FeedForward {
@@ -17,21 +20,14 @@ struct FeedForward {
   std::optional<Linear> gate_and_up = {};  // one matrix for both, the gate's outputs first: then gate and up are empty
   Activation activation = Activation::relu;
   double dropout = 0;  // on what `down` reads
+  /// In the place of all the others: each token goes through a few of many networks.
+  std::shared_ptr<const Experts> experts = {};
 
   /// x: [tokens, hidden]. `site` keys the dropout. Returns [tokens, hidden].
-  Tensor operator()(const Tensor& x, const Batch& batch, const RandomKey& site) const {
-    return down(batch.dropped(inner(x), dropout, site));
-  }
+  Tensor operator()(const Tensor& x, const Batch& batch, const RandomKey& site) const;
 
  private:
-  Tensor inner(const Tensor& x) const {
-    if (gate_and_up) {
-      const Tensor both = (*gate_and_up)(x);
-      const std::int64_t width = both.dim(1) / 2;
-      return gated(columns(both, 0, width), columns(both, width, 2 * width), activation);
-    }
-    return gate ? gated((*gate)(x), up(x), activation) : attune::activation(up(x), activation);
-  }
+  Tensor inner(const Tensor& x) const;  // what `down` reads, before dropout
 };
 
 }  // namespace attune

@@ -49,6 +49,7 @@ const RegisterPositions registered({
 }  // namespace
 
 LearnedPositions LearnedPositions::stretched_to(std::int64_t length) const {
+  check(first_ == 0, "learned positions that begin at row {} of their table are not stretched", first_);
   check(length >= table_.count(), "{} learned positions cannot be stretched to {}: expected no fewer", table_.count(),
         length);
   LearnedPositions stretched = *this;
@@ -62,7 +63,12 @@ Tensor LearnedPositions::operator()(const Batch& batch) const {
   for (std::int64_t position : batch.positions.values<std::int64_t>()) last = std::max(last, position);
   check(last < count, "a sequence of {} tokens is longer than the {} positions that this model learned: shorten it",
         last + 1, count);
-  if (!between_.defined()) return table_(batch.positions);
+  if (!between_.defined()) {
+    if (first_ == 0) return table_(batch.positions);
+    std::vector<std::int64_t> rows = batch.positions.to_vector<std::int64_t>();
+    for (std::int64_t& row : rows) row += first_;
+    return table_(Tensor::from<std::int64_t>({static_cast<std::int64_t>(rows.size())}, rows));
+  }
   const LinearWeight table(table_.table(), true);
   // The same bits either way: one token in decoding does not want the whole table.
   if (batch.tokens() < count) return linear(select_rows(between_, batch.positions), table);

@@ -75,12 +75,14 @@ RopeScaling::Kind kind_of(const std::string& type) {
   return type == "default" ? Kind::none : Kind::longrope;
 }
 
-/// A number that may stand in both objects. Throws Error where they hold different ones: one would be dropped.
-double in_one_of(const ConfigReader& outer, const ConfigReader& inner, const char* key, const RopeNumber& number) {
-  const double given = outer.number_or(key, number.otherwise, number.range);
+/// A number that may stand in both objects, in the outer one as `outer_key`. Throws Error where they hold different
+/// ones: one would be dropped.
+double in_one_of(const ConfigReader& outer, const char* outer_key, const ConfigReader& inner, const char* key,
+                 const RopeNumber& number) {
+  const double given = outer.number_or(outer_key, number.otherwise, number.range);
   const double within = inner.number_or(key, given, number.range);
-  if (outer.has(key) && inner.has(key) && given != within)
-    inner.reject(key, fmt::format("\"{}\" outside is {}: give one of them", key, given));
+  if (outer.has(outer_key) && inner.has(key) && given != within)
+    inner.reject(key, fmt::format("\"{}\" outside is {}: give one of them", outer_key, given));
   return within;
 }
 
@@ -103,12 +105,12 @@ double read_original(const ConfigReader& config, const ConfigReader& scaling, do
     scaling.reject(original,
                    "this scaling begins at the longest sequence of the first training: give it, or the "
                    "model's max_position_embeddings");
-  return in_one_of(config, scaling, original, number);  // some models (Phi-3) keep it outside
+  return in_one_of(config, original, scaling, original, number);  // some models (Phi-3) keep it outside
 }
 
 /// `scaling` is the object that holds the values, `config` the one around it.
 RopeScaling read_scaling(const ConfigReader& config, const ConfigReader& scaling, const RopeConfig& rope,
-                         std::int64_t longest_otherwise) {
+                         const RopeDefaults& defaults) {
   using Kind = RopeScaling::Kind;
   RopeScaling s;
   s.kind = read_kind(scaling);
@@ -122,7 +124,7 @@ RopeScaling read_scaling(const ConfigReader& config, const ConfigReader& scaling
     scaling.reject("rope_type", fmt::format("yarn needs a rope_theta above 1, and it is {}", rope.theta));
 
   const double longest =
-      config.number_or("max_position_embeddings", static_cast<double>(longest_otherwise), {.at_least = 1});
+      config.number_or("max_position_embeddings", static_cast<double>(defaults.longest), {.at_least = 1});
   s.original_positions = read_original(config, scaling, longest);
   if (s.kind == Kind::yarn) read_yarn(scaling, longest, s);
   if (s.kind == Kind::longrope) read_longrope(scaling, longest, rope.rotary_dims, s);
@@ -130,10 +132,30 @@ RopeScaling read_scaling(const ConfigReader& config, const ConfigReader& scaling
   return s;
 }
 
+/// The objects that hold one model's rotary positions: parameters and scaling may be one.
+struct RopeObjects {
+  ConfigReader config, parameters, scaling;
+};
+
+RopeConfig read_objects(const RopeObjects& from, std::int64_t head_dim, const RopeDefaults& defaults) {
+  RopeConfig rope;
+  rope.theta = in_one_of(from.config, defaults.theta_key, from.parameters, "rope_theta",
+                         {.otherwise = defaults.theta, .range = {.at_least = 1e-6}});
+  const double share = in_one_of(from.config, defaults.share_key, from.parameters, "partial_rotary_factor",
+                                 {.otherwise = defaults.share, .range = {.at_most = 1, .above = 0}});
+  rope.rotary_dims = static_cast<std::int64_t>(static_cast<double>(head_dim) * share);
+  check(rope.rotary_dims > 0 && rope.rotary_dims % 2 == 0,
+        "reading {}: rotary positions turn pairs of a head's values: head_dim {} (hidden_size / num_attention_heads "
+        "where it is not given) and {} {} let {} turn: expected an even number above 0: change head_dim, "
+        "num_attention_heads or {}",
+        from.config.source(), head_dim, defaults.share_key, share, rope.rotary_dims, defaults.share_key);
+  rope.scaling = read_scaling(from.config, from.scaling, rope, defaults);
+  return rope;
+}
+
 }  // namespace
 
-RopeConfig read_rope(const ConfigReader& config, std::int64_t head_dim, std::int64_t longest) {
-  RopeConfig rope;
+RopeConfig read_rope(const ConfigReader& config, std::int64_t head_dim, const RopeDefaults& defaults) {
   // In transformers 5 one object holds theta, share and scaling; in 4 they stand beside the scaling's object.
   const ConfigReader parameters = named_object_or_empty(config, "rope_parameters", "rope_type");
   if (config.has("rope_parameters") && config.has("rope_scaling"))
@@ -141,17 +163,12 @@ RopeConfig read_rope(const ConfigReader& config, std::int64_t head_dim, std::int
                   "rope_parameters stands beside it and is the newer name of the same: give one of them");
   const ConfigReader scaling =
       config.has("rope_parameters") ? parameters : named_object_or_empty(config, "rope_scaling", "rope_type");
-  rope.theta = in_one_of(config, parameters, "rope_theta", {.otherwise = 10000, .range = {.at_least = 1e-6}});
-  const double share =
-      in_one_of(config, parameters, "partial_rotary_factor", {.otherwise = 1, .range = {.at_most = 1, .above = 0}});
-  rope.rotary_dims = static_cast<std::int64_t>(static_cast<double>(head_dim) * share);
-  check(rope.rotary_dims > 0 && rope.rotary_dims % 2 == 0,
-        "reading {}: rotary positions turn pairs of a head's values: head_dim {} (hidden_size / num_attention_heads "
-        "where it is not given) and partial_rotary_factor {} let {} turn: expected an even number above 0: change "
-        "head_dim, num_attention_heads or partial_rotary_factor",
-        config.source(), head_dim, share, rope.rotary_dims);
-  rope.scaling = read_scaling(config, scaling, rope, longest);
-  return rope;
+  return read_objects({config, parameters, scaling}, head_dim, defaults);
+}
+
+RopeConfig read_rope_of(const ConfigReader& parameters, const ConfigReader& config, std::int64_t head_dim,
+                        const RopeDefaults& defaults) {
+  return read_objects({config, parameters, parameters}, head_dim, defaults);
 }
 
 }  // namespace attune

@@ -40,7 +40,7 @@ const RegisterPositions registered({
         config.reject("max_position_embeddings",
                       "give it beside \"positions\", not within; where scaling begins is "
                       "original_max_position_embeddings");
-      RopeConfig rope = read_rope(config, use.sizes.head_dim, use.longest);
+      RopeConfig rope = read_rope(config, use.sizes.head_dim, {.longest = use.longest});
       const auto longest = static_cast<double>(use.longest);
       if (use.longest > 0 && rope.scaling.depends_on_length() && rope.scaling.original_positions >= longest)
         log_warning(

@@ -20,11 +20,22 @@ struct RopeConfig {
   std::vector<float> frequencies = {};  // as a file holds them, [rotary_dims / 2]; empty: by theta and scaling
 };
 
+/// What an architecture takes where its config says nothing, and how it names two of the values.
+struct RopeDefaults {
+  std::int64_t longest = 2048;      // max_position_embeddings; 0: it has none, and scaling that needs one is an Error
+  double theta = 10000, share = 1;  // share: of a head's values that turn
+  const char* theta_key = "rope_theta";
+  const char* share_key = "partial_rotary_factor";  // outside of rope_parameters, which has one name for each
+};
+
 /// Rotary positions in either spelling: `rope_theta` with `rope_scaling` (transformers 4), or `rope_parameters` (5).
-/// `longest`: the architecture's max_position_embeddings where the config gives none; 0: it has none, and scaling that
-/// needs a length needs one in the config. Throws Error, naming the keys, where values are missing, contradict each
-/// other or fit no head of `head_dim` values.
-RopeConfig read_rope(const ConfigReader& config, std::int64_t head_dim, std::int64_t longest = 2048);
+/// Throws Error, naming the keys, where values are missing, contradict each other or fit no head of `head_dim` values.
+RopeConfig read_rope(const ConfigReader& config, std::int64_t head_dim, const RopeDefaults& defaults = {});
+
+/// One of several rotary positions of a model: all values in `parameters`, an object of their own within `config`
+/// (Gemma 3's rope_parameters.full_attention).
+RopeConfig read_rope_of(const ConfigReader& parameters, const ConfigReader& config, std::int64_t head_dim,
+                        const RopeDefaults& defaults = {});
 
 /// Angle per position of each pair, [rotary_dims / 2], rounded to f32 as published implementations keep it. `length`:
 /// how many tokens the request may come to; of meaning only where scaling.depends_on_length(). Throws Error where a
