@@ -64,11 +64,11 @@ const std::vector<std::string>& harmless_keys() {
                                                 "pruned_heads",
                                                 "auto_map",
                                                 "tokenizer_class",
-                                                 "finetuning_task",
-                                                 "_num_labels",
-                                                 "torchscript",
-                                                 "sbert_ce_default_activation_function",
-                                                 "sentence_transformers"};
+                                                "finetuning_task",
+                                                "_num_labels",
+                                                "torchscript",
+                                                "sbert_ce_default_activation_function",
+                                                "sentence_transformers"};
   return keys;
 }
 

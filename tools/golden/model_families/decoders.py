@@ -64,7 +64,7 @@ QWEN = dict(scope="mlp", gate_of=".mlp.gate.weight", gate="gate_proj", up="up_pr
 
 
 def write(name, model, edit_config=None, rename=None, experts=None, training=False, batch=None):
-    plain, train = base.expected, base.train
+    plain = base.expected
 
     def expected(*arguments):
         values = plain(*arguments)
@@ -77,13 +77,10 @@ def write(name, model, edit_config=None, rename=None, experts=None, training=Fal
         return values
 
     base.expected = expected
-    base.train = train if training else lambda *_: None
     try:
-        base.write(name, model, batch or lines(), edit_config=edit_config, rename=rename)
+        base.write(name, model, batch or lines(), edit_config=edit_config, rename=rename, training=training)
     finally:
-        base.expected, base.train = plain, train
-    if not training:
-        (base.ROOT / name / "training.json").unlink()
+        base.expected = plain
 
 
 def without(*keys, then=None):

@@ -114,6 +114,7 @@ DecoderSpec read_falcon(const ConfigReader& c) {
                              .words = "word_embeddings",
                              .layers = "h",
                              .norm = "ln_f",
+                             .tag = "classifier",
                              .unused = {".rotary_emb.inv_freq", ".maybe_rotary.inv_freq"}},
                    .vocab_size = f.vocab_size,
                    .hidden_size = f.hidden_size,

@@ -100,6 +100,7 @@ DecoderSpec read_gpt_neo(const ConfigReader& c) {
                              .words = "wte",
                              .layers = "h",
                              .norm = "ln_f",
+                             .tag = "classifier",
                              .unused = {".attention.bias", ".attention.masked_bias"}},
                    .vocab_size = g.vocab_size,
                    .hidden_size = g.hidden_size,
@@ -118,8 +119,8 @@ DecoderSpec read_gpt_neo(const ConfigReader& c) {
                    .tied = c.flag_or("tie_word_embeddings", true)};
   if (c.has("pad_token_id")) spec.pad_token_id = c.integer("pad_token_id");
   // classifier_dropout is of token classification, summary_* of a head that transformers has not.
-  c.ignore({"bos_token_id", "classifier_dropout", "summary_type", "summary_use_proj", "summary_activation",
-            "summary_proj_to_labels", "summary_first_dropout", "n_ctx"});
+  c.ignore({"bos_token_id", "summary_type", "summary_use_proj", "summary_activation", "summary_proj_to_labels",
+            "summary_first_dropout", "n_ctx"});
   return spec;
 }
 

@@ -73,6 +73,7 @@ DecoderSpec read_neox(const ConfigReader& c) {
                    .names = {.base = "gpt_neox",
                              .words = "embed_in",
                              .norm = "final_layer_norm",
+                             .tag = "classifier",
                              .unused = {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"},
                              .spellings = {{NameRules::Spelling::Place::prefix, "lm_head.", "embed_out."}}},
                    .vocab_size = n.vocab_size,
@@ -90,8 +91,8 @@ DecoderSpec read_neox(const ConfigReader& c) {
   if (c.has("pad_token_id")) spec.pad_token_id = c.integer("pad_token_id");
   // classifier_dropout is of token classification; the _prob keys stand in GPT-NeoX-20B's config, and nothing reads
   // them.
-  c.ignore({"bos_token_id", "max_position_embeddings", "classifier_dropout", "attention_probs_dropout_prob",
-            "hidden_dropout_prob", "is_decoder"});
+  c.ignore(
+      {"bos_token_id", "max_position_embeddings", "attention_probs_dropout_prob", "hidden_dropout_prob", "is_decoder"});
   return spec;
 }
 

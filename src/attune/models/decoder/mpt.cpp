@@ -144,18 +144,19 @@ struct Mpt {
 
 DecoderSpec read_mpt(const ConfigReader& c) {
   const Mpt m = Mpt::read(c);
-  DecoderSpec spec{.model_type = "mpt",
-                   .names = {.base = "transformer", .words = "wte", .layers = "blocks", .norm = "norm_f"},
-                   .vocab_size = m.vocab_size,
-                   .hidden_size = m.hidden_size,
-                   .layers = m.layers,
-                   .attention = m.sizes(),
-                   .deviation = m.deviation,
-                   .eos_token_ids = read_token_ids(c, "eos_token_id", {}),
-                   .padding_learns = true,
-                   .block = [m](const Weights& w, Place place) { return m.block(w, place); },
-                   .norm = [m](const Weights& w) { return m.norm(w); },
-                   .tied = c.flag_or("tie_word_embeddings", true)};
+  DecoderSpec spec{
+      .model_type = "mpt",
+      .names = {.base = "transformer", .words = "wte", .layers = "blocks", .norm = "norm_f", .tag = "classifier"},
+      .vocab_size = m.vocab_size,
+      .hidden_size = m.hidden_size,
+      .layers = m.layers,
+      .attention = m.sizes(),
+      .deviation = m.deviation,
+      .eos_token_ids = read_token_ids(c, "eos_token_id", {}),
+      .padding_learns = true,
+      .block = [m](const Weights& w, Place place) { return m.block(w, place); },
+      .norm = [m](const Weights& w) { return m.norm(w); },
+      .tied = c.flag_or("tie_word_embeddings", true)};
   if (c.has("pad_token_id")) spec.pad_token_id = c.integer("pad_token_id");
   return spec;
 }

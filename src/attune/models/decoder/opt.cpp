@@ -40,7 +40,8 @@ struct Opt {
     o.norm_before = c.flag_or("do_layer_norm_before", true);
     o.norm_weights = c.flag_or("layer_norm_elementwise_affine", true);
     o.bias = c.flag_or("enable_bias", true);
-    o.final_norm = o.norm_before && !c.flag_or("_remove_final_layer_norm", false);
+    const bool removed = c.flag_or("_remove_final_layer_norm", false);
+    o.final_norm = o.norm_before && !removed;
     for (const char* key : {"layerdrop", "activation_dropout"})
       if (c.number_or(key, 0) != 0) c.reject(key, "expected 0: it is not trained with here");
     return o;

@@ -33,7 +33,7 @@ struct Block {
   /// Of a sublayer's output, before it joins the residual sum (Gemma 2, OLMo 2).
   Norm attention_output_norm = {}, feedforward_output_norm = {};
   FeedForwardInput feedforward_reads = FeedForwardInput::attended;  // the others: pre-norm without cross-attention
-  double residual_scale = 1;                       // of each sublayer's output before the residual sum (Granite)
+  double residual_scale = 1;  // of each sublayer's output before the residual sum (Granite)
   /// A pre-norm sublayer adds to what its norm gave, not to what the norm read (BLOOM's option).
   bool adds_to_normed = false;
   double dropout = 0;                              // on each sublayer's output, before the residual sum
