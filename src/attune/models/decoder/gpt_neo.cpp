@@ -118,7 +118,7 @@ DecoderSpec read_gpt_neo(const ConfigReader& c) {
                    .embedding_dropout = c.number_or("embed_dropout", 0, {0, 1}),
                    .tied = c.flag_or("tie_word_embeddings", true)};
   if (c.has("pad_token_id")) spec.pad_token_id = c.integer("pad_token_id");
-  // classifier_dropout is of token classification, summary_* of a head that transformers has not.
+  // summary_* is of a head that transformers has not.
   c.ignore({"bos_token_id", "summary_type", "summary_use_proj", "summary_activation", "summary_proj_to_labels",
             "summary_first_dropout", "n_ctx"});
   return spec;

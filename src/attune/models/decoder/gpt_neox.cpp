@@ -89,8 +89,7 @@ DecoderSpec read_neox(const ConfigReader& c) {
                    .embedding_dropout = n.hidden_dropout,
                    .tied = c.flag_or("tie_word_embeddings", false)};
   if (c.has("pad_token_id")) spec.pad_token_id = c.integer("pad_token_id");
-  // classifier_dropout is of token classification; the _prob keys stand in GPT-NeoX-20B's config, and nothing reads
-  // them.
+  // The _prob keys stand in GPT-NeoX-20B's config, and nothing reads them.
   c.ignore(
       {"bos_token_id", "max_position_embeddings", "attention_probs_dropout_prob", "hidden_dropout_prob", "is_decoder"});
   return spec;
