@@ -88,7 +88,7 @@ NomicConfig NomicConfig::as_transformers(const ConfigReader& c) {
                                      .attention_dropout = 0})};
   const std::int64_t head_dim = c.integer_or("head_dim", n.head_dim(), {.at_least = 1, .at_most = 1 << 20});
   n.sizes = {n.heads, n.heads, head_dim};
-  n.rope = read_rope(c, head_dim, n.positions);
+  n.rope = read_rope(c, head_dim, {.longest = n.positions});
   if (!c.has("rope_theta") && !(c.has("rope_parameters") && c.raw("rope_parameters").contains("rope_theta")))
     n.rope.theta = 1000;
   n.embedding_dropout = n.hidden_dropout;
