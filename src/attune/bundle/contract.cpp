@@ -25,11 +25,15 @@ DataSource data_source(const Json& json, const std::string& source) {
 }  // namespace
 
 LongPolicy::Kind LongPolicy::parse(const std::string& name) {
-  check(name == "refuse" || name == "chunk", "long policy \"{}\": expected refuse or chunk", name);
-  return name == "chunk" ? Kind::chunk : Kind::refuse;
+  for (Kind kind : {Kind::refuse, Kind::chunk, Kind::stride})
+    if (name == name_of(kind)) return kind;
+  fail("long policy \"{}\": expected refuse, chunk or stride", name);
 }
 
-std::string name_of(LongPolicy::Kind kind) { return kind == LongPolicy::Kind::chunk ? "chunk" : "refuse"; }
+std::string name_of(LongPolicy::Kind kind) {
+  if (kind == LongPolicy::Kind::stride) return "stride";
+  return kind == LongPolicy::Kind::chunk ? "chunk" : "refuse";
+}
 
 Contract Contract::read(const Path& file) {
   ConfigReader c = ConfigReader::file(file);

@@ -11,7 +11,11 @@ namespace attune {
 
 /// What happens to an input that is longer than the model's.
 struct LongPolicy {
-  enum class Kind { refuse, chunk } kind = Kind::refuse;
+  enum class Kind {
+    refuse,
+    chunk,   // pieces one behind the other
+    stride,  // pieces that share a quarter of their tokens with the one before
+  } kind = Kind::refuse;
   std::int64_t longest = 0;  // tokens of one piece, special tokens included
 
   static Kind parse(const std::string& name);  // "refuse", "chunk"; else Error

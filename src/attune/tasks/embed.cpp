@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "attune/autograd/tape.h"
 #include "attune/base/error.h"
-#include "attune/data/batches.h"
 #include "attune/tasks/text_encoder.h"
+#include "attune/tasks/text_pieces.h"
 #include "attune/text/unicode.h"
 
 namespace attune {
@@ -28,12 +26,6 @@ std::string prompt_of(const SentenceEmbedding& embedding, const EmbedOptions& op
   fail("this model has no prompt \"{}\": {}", name,
        known.empty() ? "it has none at all" : fmt::format("it has {}", fmt::join(known, ", ")));
 }
-
-/// A piece of a text: its ids, and whose it is.
-struct Piece {
-  std::size_t text;
-  std::vector<std::int64_t> ids;
-};
 
 /// Adds a piece's embedding, as often as it has tokens.
 void add_to(TextEmbedding& sum, std::span<const float> values, std::size_t tokens) {
@@ -90,7 +82,7 @@ std::vector<TextEmbedding> embed(const Embedder& embedder, std::span<const std::
   }
 
   std::vector<TextEmbedding> results(texts.size());
-  std::vector<Piece> pieces;
+  std::vector<TextPiece> pieces;
   const std::vector<EncodedText> encoded = encoder.encode_all(read);
   for (std::size_t i = 0; i < encoded.size(); ++i) {
     results[i].tokens = encoded[i].tokens;
@@ -99,38 +91,23 @@ std::vector<TextEmbedding> embed(const Embedder& embedder, std::span<const std::
     check(skipped == 0 || results[i].chunks == 1,
           "text {} is read in {} pieces, and the prompt is not to be pooled: shorten or divide it", i + 1,
           results[i].chunks);
-    for (const auto& ids : encoded[i].chunks) pieces.push_back({i, ids});
+    for (const auto& ids : encoded[i].chunks) pieces.push_back({.text = i, .ids = ids});
   }
-  std::vector<std::int64_t> lengths;
-  for (const Piece& piece : pieces) lengths.push_back(static_cast<std::int64_t>(piece.ids.size()));
-
-  NoGradient none;
-  std::int64_t done = 0;
-  const BatchOptions batches{.batch_tokens = options.batch_tokens, .order = BatchOrder::sequential};
-  for (const auto& batch : make_batches(lengths, batches, 0)) {
-    if (run.cancelled()) throw Cancelled("stopped: no result was written");
-    std::vector<std::vector<std::int64_t>> ids;
-    for (std::int64_t i : batch) ids.push_back(pieces[static_cast<std::size_t>(i)].ids);
-    const Batch together = Batch::of(ids);
-    const Tensor rows = embedding(model.forward(together), together.offsets, skipped);
-    const std::vector<float> values = rows.to_vector<float>();
-    const auto width = static_cast<std::size_t>(rows.dim(1));
-    for (std::size_t r = 0; r < batch.size(); ++r) {
-      const Piece& piece = pieces[static_cast<std::size_t>(batch[r])];
-      const std::span<const float> row = std::span(values).subspan(r * width, width);
-      TextEmbedding& to = results[piece.text];
-      if (to.chunks == 1)
-        to.values.assign(row.begin(), row.end());
-      else
-        add_to(to, row, piece.ids.size());
-      done += static_cast<std::int64_t>(piece.ids.size());
-    }
-    run.report({.doing = "embedding",
-                .done = done,
-                .total = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}),
-                .unit = "tokens",
-                .detail = ""});
-  }
+  for_each_batch(pieces, {.batch_tokens = options.batch_tokens, .doing = "embedding"}, run,
+                 [&](std::span<const std::int64_t> numbers, const Batch& batch) {
+                   const Tensor rows = embedding(model.forward(batch), batch.offsets, skipped);
+                   const std::vector<float> values = rows.to_vector<float>();
+                   const auto width = static_cast<std::size_t>(rows.dim(1));
+                   for (std::size_t r = 0; r < numbers.size(); ++r) {
+                     const TextPiece& piece = pieces[static_cast<std::size_t>(numbers[r])];
+                     const std::span<const float> row = std::span(values).subspan(r * width, width);
+                     TextEmbedding& to = results[piece.text];
+                     if (to.chunks == 1)
+                       to.values.assign(row.begin(), row.end());
+                     else
+                       add_to(to, row, piece.ids.size());
+                   }
+                 });
   for (TextEmbedding& one : results)
     if (one.chunks > 1) finish(one, embedding.normalize);
   return results;

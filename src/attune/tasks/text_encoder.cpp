@@ -47,7 +47,13 @@ TextEncoder::TextEncoder(Tokenizer tokenizer, LongPolicy policy, std::int64_t mo
 }
 
 EncodedText TextEncoder::encode(std::string_view text) const {
-  return pack(text, tokenizer_.encode(text, {.add_special_tokens = false}));
+  const Encoding encoding = tokenizer_.encode(text, {.add_special_tokens = false});
+  EncodedText result;
+  for (const Chunk& piece : pieces(text, encoding)) {
+    result.chunks.push_back(ids_of(encoding, piece));
+    result.tokens += static_cast<std::int64_t>(result.chunks.back().size());
+  }
+  return result;
 }
 
 std::vector<EncodedText> TextEncoder::encode_all(const std::vector<std::string_view>& texts) const {
@@ -64,26 +70,25 @@ std::vector<EncodedText> TextEncoder::encode_all(const std::vector<std::string_v
   return encoded;
 }
 
-EncodedText TextEncoder::pack(std::string_view text, const Encoding& encoding) const {
-  auto tokens = static_cast<std::int64_t>(encoding.size());
-  auto special = static_cast<std::int64_t>(before_.size() + after_.size());
-  std::vector<Chunk> chunks = {{0, tokens}};
-  if (longest_ > 0 && tokens + special > longest_) {
-    check(policy_.kind == LongPolicy::Kind::chunk,
-          "the text has {} tokens and the model takes {}: shorten or divide it (a classifier may read it in pieces: "
-          "--long chunk)",
-          tokens + special, longest_);
-    chunks = pack_chunks(tokens, cut_points(text, encoding), longest_ - special);
-  }
-  EncodedText result;
-  for (const Chunk& chunk : chunks) {
-    std::vector<std::int64_t> ids = before_;
-    ids.insert(ids.end(), encoding.ids.begin() + chunk.begin, encoding.ids.begin() + chunk.end);
-    ids.insert(ids.end(), after_.begin(), after_.end());
-    result.tokens += static_cast<std::int64_t>(ids.size());
-    result.chunks.push_back(std::move(ids));
-  }
-  return result;
+std::vector<Chunk> TextEncoder::pieces(std::string_view text, const Encoding& encoding) const {
+  const auto tokens = static_cast<std::int64_t>(encoding.size());
+  const auto special = static_cast<std::int64_t>(before_.size() + after_.size());
+  if (longest_ == 0 || tokens + special <= longest_) return {{0, tokens}};
+  check(
+      policy_.kind != LongPolicy::Kind::refuse,
+      "the text has {} tokens and the model takes {}: shorten or divide it (where --long is an option, it may be read "
+      "in pieces: --long chunk)",
+      tokens + special, longest_);
+  const std::int64_t room = longest_ - special;
+  if (policy_.kind == LongPolicy::Kind::stride) return stride_chunks(tokens, room, room / 4);
+  return pack_chunks(tokens, cut_points(text, encoding), room);
+}
+
+std::vector<std::int64_t> TextEncoder::ids_of(const Encoding& encoding, const Chunk& piece) const {
+  std::vector<std::int64_t> ids = before_;
+  ids.insert(ids.end(), encoding.ids.begin() + piece.begin, encoding.ids.begin() + piece.end);
+  ids.insert(ids.end(), after_.begin(), after_.end());
+  return ids;
 }
 
 }  // namespace attune

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attune/bundle/contract.h"
+#include "attune/data/chunks.h"
 #include "attune/data/example.h"
 #include "attune/text/tokenizer.h"
 
@@ -27,12 +28,17 @@ class TextEncoder {
   /// The same for many texts on all threads, in their order; an Error names the text by its number from 1.
   std::vector<EncodedText> encode_all(const std::vector<std::string_view>& texts) const;
 
+  /// The same in parts, for what needs to know where each token stands: the pieces of a text that was encoded without
+  /// special tokens, and the ids of one with them.
+  std::vector<Chunk> pieces(std::string_view text, const Encoding& encoding) const;
+  std::vector<std::int64_t> ids_of(const Encoding& encoding, const Chunk& piece) const;
+  /// Special tokens in front of each piece's own.
+  std::int64_t tokens_before() const { return static_cast<std::int64_t>(before_.size()); }
+
   const Tokenizer& tokenizer() const { return tokenizer_; }
   std::int64_t longest() const { return longest_; }
 
  private:
-  EncodedText pack(std::string_view text, const Encoding& encoding) const;
-
   Tokenizer tokenizer_;
   LongPolicy policy_;
   std::int64_t longest_;

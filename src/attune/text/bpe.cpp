@@ -44,6 +44,11 @@ class Bpe final : public TokenizerModel {
     return raw_ = all && !config_.continuing_prefix && !config_.end_suffix;
   }
 
+  std::int32_t unknown_token() const override { return unknown_; }
+  bool marks_continuations() const override {
+    return config_.continuing_prefix && !config_.continuing_prefix->empty();
+  }
+
   void encode(std::string_view word, std::vector<Symbol>& symbols) const override {
     if (config_.ignore_merges) {
       std::string mapped;

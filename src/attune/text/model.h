@@ -37,6 +37,11 @@ class TokenizerModel {
   /// The token whose text is that of the word's bytes which it stands for (unknown pieces of Unigram); -1: none.
   virtual std::int32_t surface_token() const { return -1; }
 
+  /// The token that stands for what the vocabulary can not spell; -1: none.
+  virtual std::int32_t unknown_token() const { return -1; }
+  /// Tokens that go on with a word are spelled with a mark in front ("##ing").
+  virtual bool marks_continuations() const { return false; }
+
   /// The model as the tokenizer file's JSON.
   virtual void write(std::string& json) const = 0;
 

@@ -250,6 +250,13 @@ bool Tokenizer::is_special(std::int32_t id) const {
   return token && token->special;
 }
 
+std::optional<std::int32_t> Tokenizer::unknown_token() const {
+  const std::int32_t id = parts_->model->unknown_token();
+  return id < 0 ? std::nullopt : std::optional(id);
+}
+
+bool Tokenizer::marks_continuations() const { return parts_->model->marks_continuations(); }
+
 const std::string& Tokenizer::truncation() const { return parts_->truncation; }
 const std::string& Tokenizer::padding() const { return parts_->padding; }
 

@@ -91,6 +91,10 @@ class Tokenizer {
   std::optional<std::string> token_of(std::int32_t id) const;
   const std::vector<AddedToken>& added_tokens() const;  // by id
   bool is_special(std::int32_t id) const;
+  /// The token that stands for what the vocabulary can not spell.
+  std::optional<std::int32_t> unknown_token() const;
+  /// Tokens that go on with a word are spelled with a mark in front ("##ing").
+  bool marks_continuations() const;
 
   /// Sections of the file that are kept and not applied, as JSON text; "null" where there are none.
   const std::string& truncation() const;

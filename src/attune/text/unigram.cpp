@@ -81,6 +81,8 @@ class Unigram final : public TokenizerModel {
       byte_ids_[static_cast<std::size_t>(byte)] = vocabulary_.find(fmt::format("<0x{:02X}>", byte));
   }
 
+  std::int32_t unknown_token() const override { return unknown_; }
+
   void encode(std::string_view word, std::vector<Symbol>& symbols) const override {
     thread_local std::vector<Best> best;
     thread_local std::vector<Symbol> backwards;

@@ -23,6 +23,9 @@ class WordPiece final : public TokenizerModel {
     unknown_id_ = vocabulary_.find(unknown_);
   }
 
+  std::int32_t unknown_token() const override { return unknown_id_; }
+  bool marks_continuations() const override { return !prefix_.empty(); }
+
   void encode(std::string_view word, std::vector<Symbol>& symbols) const override {
     const std::size_t first = symbols.size();
     bool whole = static_cast<std::int64_t>(code_points(word)) <= longest_;
@@ -95,6 +98,8 @@ class WordLevel final : public TokenizerModel {
       : TokenizerModel(std::move(vocabulary)), unknown_(std::move(unknown)) {
     unknown_id_ = vocabulary_.find(unknown_);
   }
+
+  std::int32_t unknown_token() const override { return unknown_id_; }
 
   void encode(std::string_view word, std::vector<Symbol>& symbols) const override {
     std::int32_t id = vocabulary_.find(word);

@@ -14,6 +14,8 @@ Command convert_command();
 Command calibrate_command();
 Command workflow_command();
 Command classify_command();
+Command tag_command();
+Command answer_command();
 Command embed_command();
 Command generate_command();
 Command translate_command();
