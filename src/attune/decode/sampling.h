@@ -32,8 +32,8 @@ struct TokenProbability {
 /// a number or no token is possible. For a temperature above 0.
 std::vector<TokenProbability> drawn_from(std::span<const float> logits, const Sampling& sampling);
 
-/// The next token of one sequence; without sampling, of equal logits the lower id. The random number is the key's alone:
-/// a function of seed, step and sequence, never of the batch. Throws Error as drawn_from() does.
+/// The next token of one sequence; without sampling, of equal logits the lower id. The random number is the key's
+/// alone: a function of seed, step and sequence, never of the batch. Throws Error as drawn_from() does.
 std::int64_t choose_token(std::span<const float> logits, const Sampling& sampling, const RandomKey& key);
 
 }  // namespace attune

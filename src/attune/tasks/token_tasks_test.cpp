@@ -46,7 +46,7 @@ TEST(Tag, ALongTextIsRefusedOrReadInPiecesWithEveryTokenTaggedOnce) {
   EXPECT_THROW(tag(bundle, std::span(&view, 1), {}, {}), Error);
   for (LongPolicy::Kind kind : {LongPolicy::Kind::chunk, LongPolicy::Kind::stride}) {
     const TaggedText found = tag(bundle, std::span(&view, 1), {.long_policy = kind}, {}).front();
-    EXPECT_GT(found.chunks, 4);
+    EXPECT_GE(found.chunks, 4);
     std::int64_t last = 0;
     for (const Entity& entity : found.entities) {
       EXPECT_GE(entity.begin, last) << "entities stand one behind the other";

@@ -45,9 +45,7 @@ class Bpe final : public TokenizerModel {
   }
 
   std::int32_t unknown_token() const override { return unknown_; }
-  bool marks_continuations() const override {
-    return config_.continuing_prefix && !config_.continuing_prefix->empty();
-  }
+  bool marks_continuations() const override { return config_.continuing_prefix && !config_.continuing_prefix->empty(); }
 
   void encode(std::string_view word, std::vector<Symbol>& symbols) const override {
     if (config_.ignore_merges) {

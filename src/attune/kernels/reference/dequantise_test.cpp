@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "attune/base/json.h"
-#include "attune/kernels/random_blocks.h"
 #include "attune/kernels/quantised_blocks.h"
+#include "attune/kernels/random_blocks.h"
 
 namespace attune::kernels {
 namespace {
