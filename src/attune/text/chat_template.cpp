@@ -1,0 +1,158 @@
+#include "attune/text/chat_template.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "attune/base/error.h"
+#include "attune/text/template/template.h"
+
+namespace attune {
+
+struct ChatTemplate::Parts {
+  std::string source;
+  std::map<std::string, jinja::Template> named = {};           // "default", "tool_use", ...
+  std::vector<std::pair<std::string, JsonValue>> tokens = {};  // "bos_token": "<s>", ...
+};
+
+namespace {
+
+using jinja::Template;
+
+constexpr const char* token_names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                       "pad_token", "cls_token", "mask_token"};
+
+Json read_json_if_there(const Path& file) {
+  if (!std::filesystem::exists(file)) return Json::object();
+  Json json = read_json(file);
+  check(json.is_object(), "reading {}: expected a JSON object", file.string());
+  return json;
+}
+
+/// A token, given as a string or as {"content": ...}; null where there is none.
+Json token_of(const Json& from, const char* name) {
+  if (!from.contains(name)) return nullptr;
+  const Json& token = from[name];
+  if (token.is_string()) return token;
+  if (token.is_object() && token.contains("content") && token["content"].is_string()) return token["content"];
+  return nullptr;
+}
+
+void add_templates(std::map<std::string, Template>& to, const Json& config, const std::string& source) {
+  const Json& given = config["chat_template"];
+  if (given.is_string()) {
+    to.emplace("default", Template::parse(given.get<std::string>(), source + ", chat_template"));
+    return;
+  }
+  check(given.is_array(), "reading {}: \"chat_template\" is neither a text nor a list", source);
+  for (const Json& one : given) {
+    const bool fits = one.is_object() && one.contains("name") && one["name"].is_string() && one.contains("template") &&
+                      one["template"].is_string();
+    check(fits, "reading {}: \"chat_template\" lists what is no {{\"name\": ..., \"template\": ...}}", source);
+    const auto name = one["name"].get<std::string>();
+    to.insert_or_assign(name, Template::parse(one["template"].get<std::string>(),
+                                              fmt::format("{}, chat_template \"{}\"", source, name)));
+  }
+}
+
+/// The files of their own, which win over tokenizer_config.json.
+void add_files(std::map<std::string, Template>& to, const Path& directory) {
+  const auto add = [&](const std::string& name, const Path& file) {
+    to.insert_or_assign(name, Template::parse(read_file(file), file.string()));
+  };
+  if (const Path file = directory / "chat_template.jinja"; std::filesystem::exists(file)) add("default", file);
+  const Path others = directory / "chat_templates";
+  if (!std::filesystem::is_directory(others)) return;
+  for (const auto& entry : std::filesystem::directory_iterator(others))
+    if (entry.path().extension() == ".jinja") add(entry.path().stem().string(), entry.path());
+}
+
+/// As transformers prepares messages: keys that are null are gone, and thoughts have both names.
+Json prepared(const Json& messages, const std::string& source) {
+  check(messages.is_array() && !messages.empty(), "{}: a conversation is a list of at least one message", source);
+  Json all = Json::array();
+  for (const Json& message : messages) {
+    check(message.is_object(), "{}: message {} is no object with a \"role\" and a \"content\"", source, all.size() + 1);
+    Json kept = Json::object();
+    for (const auto& [key, value] : message.items())
+      if (!value.is_null()) kept[key] = value;
+    for (const char* name : {"reasoning_content", "thinking", "reasoning"}) {
+      if (!kept.contains(name)) continue;
+      const Json thoughts = kept[name];
+      Json whole = Json::object();
+      whole["thinking"] = thoughts;
+      for (const auto& [key, value] : kept.items()) whole[key] = value;
+      whole["reasoning_content"] = thoughts;
+      kept = std::move(whole);
+      break;
+    }
+    all.push_back(std::move(kept));
+  }
+  return all;
+}
+
+void check_objects(const JsonValue& list, const char* what, const std::string& source) {
+  if (list->is_null()) return;
+  check(list->is_array(), "{}: {} are a list", source, what);
+  for (const Json& one : *list) check(one.is_object(), "{}: {} are a list of objects", source, what);
+}
+
+}  // namespace
+
+ChatTemplate::ChatTemplate(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+
+ChatTemplate ChatTemplate::parse(std::string_view text, const std::string& source) {
+  auto parts = std::make_shared<Parts>();
+  parts->source = source;
+  parts->named.emplace("default", Template::parse(text, source));
+  return ChatTemplate(std::move(parts));
+}
+
+bool ChatTemplate::is_in(const Path& directory) {
+  if (std::filesystem::exists(directory / "chat_template.jinja")) return true;
+  const Json config = read_json_if_there(directory / "tokenizer_config.json");
+  return config.contains("chat_template") && !config["chat_template"].is_null();
+}
+
+ChatTemplate ChatTemplate::open(const Path& directory) {
+  const Path file = directory / "tokenizer_config.json";
+  const Json config = read_json_if_there(file), map = read_json_if_there(directory / "special_tokens_map.json");
+  auto parts = std::make_shared<Parts>();
+  parts->source = directory.string();
+  if (config.contains("chat_template") && !config["chat_template"].is_null())
+    add_templates(parts->named, config, file.string());
+  add_files(parts->named, directory);
+  check(
+      !parts->named.empty(),
+      "{}: the model has no chat template (chat_template.jinja, or \"chat_template\" in tokenizer_config.json): it was "
+      "not made for conversations; `attune generate` continues a text",
+      directory.string());
+  for (const char* name : token_names) {
+    Json token = token_of(config, name);
+    if (token.is_null()) token = token_of(map, name);
+    if (!token.is_null()) parts->tokens.emplace_back(name, token);
+  }
+  return ChatTemplate(std::move(parts));
+}
+
+std::string ChatTemplate::render(const ChatInput& input) const {
+  const std::string& source = parts_->source;
+  check_objects(input.tools, "tools", source);
+  check_objects(input.documents, "documents", source);
+  check(input.variables->is_null() || input.variables->is_object(), "{}: variables are an object of names and values",
+        source);
+  jinja::Variables variables{.values = parts_->tokens, .now = input.now};
+  const auto set = [&](const std::string& name, const JsonValue& value) { variables.values.emplace_back(name, value); };
+  if (input.variables->is_object())
+    for (const auto& [name, value] : input.variables->items()) set(name, value);
+  set("messages", prepared(*input.messages, source));
+  set("tools", input.tools);
+  set("documents", input.documents);
+  set("add_generation_prompt", Json(input.add_generation_prompt));
+  const auto wanted = input.tools->is_null() ? parts_->named.end() : parts_->named.find("tool_use");
+  const auto found = wanted != parts_->named.end() ? wanted : parts_->named.find("default");
+  check(found != parts_->named.end(), "{}: the model has several chat templates, and none is called \"default\"",
+        source);
+  return found->second.render(variables);
+}
+
+}  // namespace attune
