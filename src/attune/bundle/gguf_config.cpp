@@ -131,9 +131,9 @@ std::map<std::string, ConfigForm> all_forms() {
                     fixed_key("scale_attn_by_inverse_layer_idx", false)}};
   forms["gpt_neox"] = {
       "GPTNeoXForCausalLM",
-      sizes() + Parts{layer_norm("layer_norm_eps"), rope_part(), rotary_share_part("rotary_pct"), tied_part(),
-                      flag_key("use_parallel_residual", "use_parallel_residual"), fixed_key("hidden_act", "gelu"),
-                      tensor_key("attention_bias", "blk.0.attn_qkv.bias")}};
+      sizes() + Parts{layer_norm("layer_norm_eps"), rope_part(), neox_base_part(), rotary_share_part("rotary_pct"),
+                      tied_part(), flag_key("use_parallel_residual", "use_parallel_residual"),
+                      fixed_key("hidden_act", "gelu"), tensor_key("attention_bias", "blk.0.attn_qkv.bias")}};
   forms["falcon"] = {
       "FalconForCausalLM",
       {integer_key("hidden_size", "embedding_length"), integer_key("num_hidden_layers", "block_count"),
@@ -230,7 +230,9 @@ bool says_nothing(const Json& value) {
 void read_token_ids(const GgufConfigSource& source, Json& config) {
   const GgufMetadata& metadata = source.metadata();
   if (auto id = metadata.integer("tokenizer.ggml.bos_token_id")) config["bos_token_id"] = *id;
-  if (auto id = metadata.integer("tokenizer.ggml.padding_token_id")) config["pad_token_id"] = *id;
+  // Null where there is none: for some models an absent key stands for an id.
+  const std::optional<std::int64_t> pad = metadata.integer("tokenizer.ggml.padding_token_id");
+  config["pad_token_id"] = pad ? Json(*pad) : Json();
   const std::optional<std::int64_t> eos = metadata.integer("tokenizer.ggml.eos_token_id");
   const std::optional<std::int64_t> turn = metadata.integer("tokenizer.ggml.eot_token_id");
   if (eos && turn && eos != turn)
@@ -260,7 +262,7 @@ Json gguf_config(const GgufFile& file, const GgufArchitecture& architecture) {
 GgufConfigTarget gguf_config_target(const Json& config, const GgufArchitecture& architecture) {
   const ConfigForm& form = form_of(architecture.model_type);
   GgufConfigTarget target{architecture.name};
-  target.integer("vocab_size", config["vocab_size"].get<std::int64_t>());
+  target.integer("vocab_size", required_integer(config, "vocab_size"));
   std::vector<std::string> known;
   for (const GgufConfigPart& part : form.parts) {
     part.write(config, target);

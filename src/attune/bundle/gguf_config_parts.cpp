@@ -56,6 +56,12 @@ void GgufConfigTarget::vector(const std::string& name, const std::vector<double>
   tensors.push_back({name, DType::F32, shape, [tensor]() -> GgufValues { return tensor; }});
 }
 
+std::int64_t required_integer(const Json& config, const std::string& key) {
+  if (!given(config, key)) missing(key);
+  check(config[key].is_number_integer(), "\"{}\" is not a whole number", key);
+  return config[key].get<std::int64_t>();
+}
+
 GgufConfigPart integer_key(const std::string& published, const std::string& file, GgufKeyNeed need) {
   return {{published},
           [=](const GgufConfigSource& source, Json& config) {

@@ -58,6 +58,8 @@ struct GgufConfigPart {
 enum class GgufKeyNeed { required, optional };
 GgufConfigPart integer_key(const std::string& published, const std::string& file,
                            GgufKeyNeed need = GgufKeyNeed::required);
+/// A whole number of the published config; an Error that names the key where it is absent or no whole number.
+std::int64_t required_integer(const Json& config, const std::string& key);
 GgufConfigPart number_key(const std::string& published, const std::string& file,
                           GgufKeyNeed need = GgufKeyNeed::required);
 GgufConfigPart flag_key(const std::string& published, const std::string& file);

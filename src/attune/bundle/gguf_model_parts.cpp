@@ -76,7 +76,7 @@ GgufConfigPart falcon_part() {
             config["ffn_hidden_size"] = source.required("feed_forward_length");
           },
           [](const Json& config, GgufConfigTarget& target) {
-            const std::int64_t heads = config["num_attention_heads"].get<std::int64_t>();
+            const std::int64_t heads = required_integer(config, "num_attention_heads");
             const bool newer = config.value("new_decoder_architecture", false),
                        shared = config.value("multi_query", true);
             check(!newer || config.value("num_ln_in_parallel_attn", 2) == 2,
@@ -86,9 +86,15 @@ GgufConfigPart falcon_part() {
             target.integer("attention.head_count_kv", newer ? own : shared ? 1 : heads);
             const Json inner = config.value("ffn_hidden_size", Json());
             target.integer("feed_forward_length",
-                           inner.is_null() ? 4 * config["hidden_size"].get<std::int64_t>() : inner.get<std::int64_t>());
+                           inner.is_null() ? 4 * required_integer(config, "hidden_size") : inner.get<std::int64_t>());
             target.text("tensor_data_layout", "jploski");
           }};
+}
+
+GgufConfigPart neox_base_part() {
+  return {{"rotary_emb_base"},
+          [](const GgufConfigSource&, Json& config) { config["rotary_emb_base"] = config["rope_theta"]; },
+          [](const Json&, GgufConfigTarget&) {}};
 }
 
 GgufConfigPart inner_part(const std::string& published, const std::string& hidden) {
@@ -100,7 +106,7 @@ GgufConfigPart inner_part(const std::string& published, const std::string& hidde
           [=](const Json& config, GgufConfigTarget& target) {
             const Json inner = config.value(published, Json());
             target.integer("feed_forward_length",
-                           inner.is_null() ? 4 * config[hidden].get<std::int64_t>() : inner.get<std::int64_t>());
+                           inner.is_null() ? 4 * required_integer(config, hidden) : inner.get<std::int64_t>());
           }};
 }
 
@@ -117,7 +123,7 @@ GgufConfigPart mpt_part() {
           [](const Json& config, GgufConfigTarget& target) {
             const Json attention = config.value("attn_config", Json::object());
             target.integer("feed_forward_length",
-                           config.value("expansion_ratio", std::int64_t{4}) * config["d_model"].get<std::int64_t>());
+                           config.value("expansion_ratio", std::int64_t{4}) * required_integer(config, "d_model"));
             target.number("attention.max_alibi_bias",
                           attention.value("alibi", true) ? attention.value("alibi_bias_max", 8.0) : 0);
             if (const Json clip = attention.value("clip_qkv", Json()); !clip.is_null())

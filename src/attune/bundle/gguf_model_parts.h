@@ -16,6 +16,8 @@ GgufConfigPart no_rope_part();
 /// The window of 0 tells newer Phi models in a GGUF file; the config has null.
 GgufConfigPart phi3_window_part();
 GgufConfigPart falcon_part();
+/// GPT-NeoX's name for rope_theta, beside it: after rope_part().
+GgufConfigPart neox_base_part();
 /// gpt2's and bloom's inner layer is 4 times as wide as the outer where the config does not say.
 GgufConfigPart inner_part(const std::string& published, const std::string& hidden);
 GgufConfigPart mpt_part();

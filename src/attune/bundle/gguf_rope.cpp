@@ -146,7 +146,8 @@ void write_yarn(const Json& scaling, GgufConfigTarget& target) {
 
 void write_rope(const Json& config, GgufConfigTarget& target) {
   const Json scaling = rope_object(config);
-  const double theta = number_in(scaling, "rope_theta", number_in(config, "rope_theta", 10000));
+  const double theta =
+      number_in(scaling, "rope_theta", number_in(config, "rope_theta", number_in(config, "rotary_emb_base", 10000)));
   target.number("rope.freq_base", theta);
   const std::string type = scaling.value("rope_type", scaling.value("type", "default"));
   if (type == "default") return;
