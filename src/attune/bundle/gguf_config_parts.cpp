@@ -117,9 +117,9 @@ GgufConfigPart fixed_key(const std::string& published, const Json& value) {
   return {{published},
           [=](const GgufConfigSource&, Json& config) { config[published] = value; },
           [=](const Json& config, GgufConfigTarget& target) {
-            check(!given(config, published) || config[published] == value,
-                  "\"{}\" is {}: a GGUF file of {} has no place for it, all have {}", published,
-                  config[published].dump(), target.architecture, value.dump());
+            const Json own = given(config, published) ? config[published] : value;
+            check(own == value, "\"{}\" is {}: a GGUF file of {} has no place for it, all have {}", published,
+                  own.dump(), target.architecture, value.dump());
           }};
 }
 
