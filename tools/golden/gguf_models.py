@@ -55,7 +55,7 @@ def tiny_configs():
                                        new_decoder_architecture=True, layer_norm_epsilon=1e-3, ffn_hidden_size=24),
         "tiny_falcon_7b": tf.FalconConfig(**old, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, multi_query=True, parallel_attn=True),
         "tiny_bloom": tf.BloomConfig(**old, hidden_size=16, n_layer=2, n_head=4, layer_norm_epsilon=1e-3),
-        "tiny_mpt": tf.MptConfig(**old, d_model=16, n_layers=2, n_heads=4, max_seq_len=64, expansion_ratio=2),
+        "tiny_mpt": tf.MptConfig(**old, d_model=16, n_layers=2, n_heads=4, max_seq_len=64),  # transformers heeds no expansion_ratio: it is 4
         "tiny_bert": tf.BertConfig(**base, layer_norm_eps=1e-3, type_vocab_size=2),
     }
 
