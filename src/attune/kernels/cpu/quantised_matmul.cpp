@@ -117,11 +117,13 @@ void multiply_tile(const Work& w, std::int64_t row, std::int64_t rows, std::int6
   for (std::int64_t i = 0; i < rows; ++i) std::memcpy(w.y[row + i] + first, sums + i * tile_outputs, bytes);
 }
 
-/// Tiles for one task: about `worth` bytes of weights read, or multiplications done in that time.
+/// Tiles for one task: about 32 KiB of weights read, or multiplications done in that time; more where there are many
+/// tiles, because what is asked for ahead is the next tile's, which another thread has where the task ends.
 std::int64_t tiles_of_task(std::int64_t rows, const QuantisedRows& w) {
-  constexpr std::int64_t worth = 1 << 15, multiplications_of_byte = 16;
+  constexpr std::int64_t worth = 1 << 15, multiplications_of_byte = 16, most_tasks = 256;
   const std::int64_t cost = tile_outputs * (w.stride + rows * w.width / multiplications_of_byte);
-  return std::max<std::int64_t>(1, worth / std::max<std::int64_t>(1, cost));
+  const std::int64_t tiles = divide_up(w.count, tile_outputs);
+  return std::max(worth / std::max<std::int64_t>(1, cost), divide_up(tiles, most_tasks));
 }
 
 }  // namespace
