@@ -42,7 +42,11 @@ EncoderSpec read_albert(const ConfigReader& c) {
   spec.layers = b.layers * inner;
   spec.names.projection = "encoder.embedding_hidden_mapping_in";
   spec.names.norms.push_back("layer_norm");
-  spec.names.unused = {".position_ids", "pooler.weight", "pooler.bias", "sop_classifier.classifier.weight",
+  spec.names.unused = {".position_ids",
+                       ".token_type_ids",
+                       "pooler.weight",
+                       "pooler.bias",
+                       "sop_classifier.classifier.weight",
                        "sop_classifier.classifier.bias"};
   spec.embedding_size = width;
   spec.embedding_steps.push_back(EmbeddingStep::project);

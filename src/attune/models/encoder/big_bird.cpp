@@ -4,7 +4,8 @@
 // that such a model reads after one of those; here each goes by its own length); outside of training the random blocks
 // are all the first one, so that most tokens count its keys 1 + num_random_blocks times, and here they do so in
 // training, too; sparse attention's weights are not dropped from. Sequences are filled up to whole blocks there, which
-// changes nothing.
+// changes nothing. The head that answers, which has a block of its own there and puts out the logits of the question,
+// is left out.
 #include <cmath>
 
 #include "attune/models/encoder/bert_family.h"
@@ -81,7 +82,11 @@ EncoderSpec read_big_bird(const ConfigReader& c) {
   const bool sparse =
       c.choice_or("attention_type", "block_sparse", {"block_sparse", "original_full"}) == "block_sparse";
   EncoderSpec spec = b.spec("big_bird", "bert");
-  spec.names.unused = {".position_ids", "pooler.weight", "pooler.bias", "cls.seq_relationship.weight",
+  spec.names.unused = {".position_ids",
+                       ".token_type_ids",
+                       "pooler.weight",
+                       "pooler.bias",
+                       "cls.seq_relationship.weight",
                        "cls.seq_relationship.bias"};
   spec.embedding_steps = {EmbeddingStep::dropout, EmbeddingStep::norm};
   if (c.flag_or("rescale_embeddings", false))

@@ -21,7 +21,7 @@ struct EncoderNames {
   /// What the last parts of norms' names are: some files call their weight gamma and their bias beta.
   std::vector<std::string> norms = {"LayerNorm"};
   /// Name endings that files hold and the model does not use.
-  std::vector<std::string> unused = {".position_ids", "pooler.dense.weight", "pooler.dense.bias"};
+  std::vector<std::string> unused = {".position_ids", ".token_type_ids", "pooler.dense.weight", "pooler.dense.bias"};
 };
 
 /// What becomes of the sum of a token's vectors before the first block, in an architecture's order.
