@@ -12,6 +12,7 @@
 #include "attune/cli/numbers.h"
 #include "attune/explain/probes.h"
 #include "attune/explain/sliding_perplexity.h"
+#include "attune/tasks/generation_settings.h"
 #include "attune/workflows/family_summary.h"
 
 namespace attune {
@@ -119,7 +120,8 @@ int run_sliding(const ProbeArguments& a, const Session& session) {
     if (taken > 0) texts.emplace_back(encoding.ids.begin(), encoding.ids.begin() + taken);
     left -= taken;
   }
-  std::vector<std::int64_t> lengths = {bundle.model->facts().longest.value_or(1024)};
+  const std::int64_t longest = longest_sequence(bundle);
+  std::vector<std::int64_t> lengths = {longest > 0 ? longest : 1024};
   if (!a.lengths.empty()) lengths = read_lengths("--lengths", a.lengths);
   if (!a.json) fmt::print("{:>8} {:>8} {:>9} {:>11} {:>20}\n", "length", "stride", "tokens", "perplexity", "95 %");
   for (std::int64_t length : lengths) {
@@ -247,7 +249,7 @@ Command probe_command() {
         perplexity.option("--most-tokens", a->most_tokens, "read no more of the texts than this; 0: all");
         perplexity.option("--stride", a->stride,
                           "windows over each text, so many tokens apart, that ask only for new tokens; --lengths: of a "
-                          "window, else the model's longest");
+                          "window, else the longest that the model or its contract says, or 1024");
         perplexity.choice("--cache", a->cache, {"f32", "f16", "int8"},
                           "read keys and values as `attune generate --cache` keeps them");
         Arguments needle = arguments.subcommand(
