@@ -2,9 +2,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/json.h"

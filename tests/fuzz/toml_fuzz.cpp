@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <string_view>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/json.h"

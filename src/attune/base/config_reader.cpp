@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <functional>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 

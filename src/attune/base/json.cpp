@@ -1,9 +1,9 @@
 #include "attune/base/json.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 #include <vector>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 
@@ -11,6 +11,14 @@ namespace attune {
 
 JsonValue::JsonValue() : value_(std::make_shared<const Json>()) {}
 JsonValue::JsonValue(const Json& value) : value_(std::make_shared<const Json>(value)) {}
+
+void fail_json(const char* what) {
+  // "[json.exception.type_error.302] type must be number, but is null"
+  std::string_view words = what;
+  if (words.starts_with('['))
+    if (const std::size_t end = words.find("] "); end != words.npos) words.remove_prefix(end + 2);
+  fail("a JSON value is not what it should be: {}", words);
+}
 
 namespace {
 

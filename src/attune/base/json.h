@@ -10,7 +10,7 @@
 
 namespace attune {
 
-/// JSON values: nlohmann's, with keys kept in the file's order. Include <nlohmann/json.hpp> only in sources that build
+/// JSON values: nlohmann's, with keys kept in the file's order. Include base/json_values.h only in sources that build
 /// or walk values; read configs through ConfigReader (base/config_reader.h).
 using Json = nlohmann::ordered_json;
 

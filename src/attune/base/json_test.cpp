@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 
@@ -51,6 +51,20 @@ TEST(Json, FaultsAreNamedWithLineAndColumn) {
   EXPECT_STARTS(error_of("[1"), "x.json: line 1, column 3: ");
   EXPECT_STARTS(error_of("[NaN]"), "x.json: line 1, column 2: ");
   EXPECT_STARTS(error_of("[1e999]"), "x.json: line 1, column ");
+}
+
+TEST(Json, WhatAValueIsNotIsAnErrorAndNoAbort) {
+  const Json value = parse_json(R"({"a": null, "list": [1]})", "x");
+  EXPECT_THROW(value["b"], Error);
+  EXPECT_THROW(value["a"].get<double>(), Error);
+  EXPECT_THROW(value["list"].at(1), Error);
+  EXPECT_THROW(value.value("list", 3), Error);
+  EXPECT_THROW(value.at("b"), Error);
+  try {
+    value["a"].get<double>();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "a JSON value is not what it should be: type must be number, but is null");
+  }
 }
 
 TEST(Json, AKeyGivenTwiceIsAnError) {

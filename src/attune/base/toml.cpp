@@ -1,5 +1,5 @@
-#include <nlohmann/json.hpp>
 #include <sstream>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/json.h"

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <bit>
-#include <nlohmann/json.hpp>
 #include <numeric>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/random.h"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"

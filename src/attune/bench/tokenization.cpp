@@ -1,8 +1,8 @@
 #include "attune/bench/tokenization.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/file.h"

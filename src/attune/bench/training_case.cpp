@@ -1,7 +1,7 @@
 #include "attune/bench/training_case.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
+#include "attune/base/json_values.h"
 
 #include "attune/models/architecture.h"
 #include "attune/tasks/text_encoder.h"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <numeric>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/bench/peak_memory.h"

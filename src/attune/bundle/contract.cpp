@@ -1,6 +1,6 @@
 #include "attune/bundle/contract.h"
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/config_reader.h"
 #include "attune/base/error.h"

@@ -1,7 +1,7 @@
 #include "attune/bundle/gguf_config_parts.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 

@@ -2,8 +2,8 @@
 // pair of values (tensor rope_freqs), Phi-3's as two lists (rope_factors_short, rope_factors_long).
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/bundle/gguf_config_parts.h"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/bundle/gguf_pre_tokenizer.h"

@@ -5,11 +5,11 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/json.h"

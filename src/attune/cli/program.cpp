@@ -81,6 +81,8 @@ int act(const Action& action, const CommonOptions& common) {
         "batches), or a larger machine");
   } catch (const std::filesystem::filesystem_error& error) {
     log(LogLevel::error, error.what());
+  } catch (const std::exception& error) {
+    log(LogLevel::error, fmt::format("a fault of the program itself, not of what it was given: {}", error.what()));
   }
   return exit_failed;
 }

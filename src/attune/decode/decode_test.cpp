@@ -3,7 +3,7 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/decode/beam_search.h"
 #include "attune/decode/decoding_cases.h"

@@ -2,7 +2,7 @@
 // (tests/golden/generation/encoder_decoders.json, made by tools/golden/model_families/encoder_decoder_generation.py).
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/decode/alignment.h"

@@ -1,7 +1,7 @@
 // Attention families that are masks, decoded with a cache: the bits of one forward of the whole text.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"

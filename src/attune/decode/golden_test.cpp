@@ -2,7 +2,7 @@
 // this program.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/decode/beam_search.h"
 #include "attune/decode/decoding_cases.h"

@@ -2,7 +2,7 @@
 // tools/golden/metrics.py.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/json.h"
 #include "attune/evaluate/binomial.h"

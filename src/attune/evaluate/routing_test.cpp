@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/random.h"

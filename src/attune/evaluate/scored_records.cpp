@@ -1,8 +1,8 @@
 #include "attune/evaluate/scored_records.h"
 
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/text/utf8.h"

@@ -1,7 +1,7 @@
 // tests/golden/evaluate (made by tools/golden/text_metrics.py with the reference programs) against this room.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/file.h"
 #include "attune/base/json.h"

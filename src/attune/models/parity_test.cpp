@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <numeric>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/data/example_file.h"

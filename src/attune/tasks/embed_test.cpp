@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 

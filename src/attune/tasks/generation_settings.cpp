@@ -1,7 +1,7 @@
 #include "attune/tasks/generation_settings.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/log.h"

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/text/tokenizer_trainer.h"

@@ -1,7 +1,7 @@
 // Every directory of tests/golden/token_tasks (made by tools/golden/token_tasks.py) against this program.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/tasks/answer.h"

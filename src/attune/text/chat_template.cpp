@@ -1,7 +1,7 @@
 #include "attune/text/chat_template.h"
 
 #include <map>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/text/template/template.h"

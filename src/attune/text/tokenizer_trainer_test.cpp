@@ -4,7 +4,7 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/text/unigram_trainer.h"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/log.h"

@@ -1,8 +1,8 @@
 #include "attune/workflows/clinical.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/log.h"

@@ -1,6 +1,6 @@
 #include "attune/workflows/clinical_baselines.h"
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/log.h"

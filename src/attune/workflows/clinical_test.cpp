@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/json.h"

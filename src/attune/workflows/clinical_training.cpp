@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/log.h"

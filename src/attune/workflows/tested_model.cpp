@@ -1,6 +1,6 @@
 #include "attune/workflows/tested_model.h"
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/cli/commands/commands.h"

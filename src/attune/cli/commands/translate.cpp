@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <limits>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/log.h"
 #include "attune/cli/commands/commands.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+#include "attune/base/json_values.h"
 
 #include "attune/base/json.h"
 #include "attune/kernels/quantised_blocks.h"

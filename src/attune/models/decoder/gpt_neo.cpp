@@ -2,7 +2,7 @@
 // windows on some layers and scores that are not scaled. Weight names as published on Hugging Face (GPTNeoForCausalLM).
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/models/config_values.h"
 #include "attune/models/decoder/decoder_model.h"

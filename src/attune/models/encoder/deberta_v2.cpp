@@ -5,7 +5,7 @@
 // cls.predictions, and one with it in lm_predictions, whose output is always the words' table. In training the table of
 // relative positions is not dropped from here.
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/models/config_values.h"
 #include "attune/models/encoder/bert_family.h"

@@ -4,7 +4,7 @@
 // (all before the first of exactly three separators) for answering, none for other heads, whose files hold the global
 // projections all the same.
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/models/encoder/bert_family.h"

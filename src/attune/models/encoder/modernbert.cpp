@@ -3,7 +3,7 @@
 // value. Weight names as published on Hugging Face. local_attention is the whole window: a token sees half of it to
 // each side. The first block has no norm of its own before attention: the embeddings' stands there.
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/models/config_values.h"
 #include "attune/models/encoder/encoder_model.h"

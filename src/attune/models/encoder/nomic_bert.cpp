@@ -2,7 +2,7 @@
 // positions and gated feed-forwards. Its files come in two spellings: as Nomic publishes them (keys n_embd, n_head,
 // ...; one matrix Wqkv) and as transformers 5 writes them (hidden_size, ...; q_proj, k_proj, v_proj). Which of the two
 // a config is, n_embd says. In Nomic's, fc12 is the gate and fc11 what it multiplies.
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/models/config_values.h"
 #include "attune/models/encoder/bert_family.h"

@@ -1,7 +1,7 @@
 // Values of a config's "positions" that do not fit: each is an Error that names the keys to change.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/base/log.h"

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
+#include "attune/base/json_values.h"
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"

@@ -1,6 +1,6 @@
 #include "attune/text/template/template.h"
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/text/template/globals.h"

@@ -2,7 +2,7 @@
 // tools/golden/memory_attention.py.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "attune/base/json_values.h"
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"

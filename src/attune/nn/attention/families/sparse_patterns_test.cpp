@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <tuple>
+#include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/nn/attention/family.h"
