@@ -157,7 +157,7 @@ Json read_json(const Path& path) { return parse_json(read_file(path), path.strin
 std::string to_text(const Json& value, int indent) {
   try {
     return value.dump(indent);
-  } catch (const Json::exception&) {
+  } catch (const Error&) {
     fail("writing JSON: a string in it is not valid UTF-8");
   }
 }
