@@ -8,6 +8,7 @@
 
 #include "attune/base/error.h"
 #include "attune/bundle/gguf_pre_tokenizer.h"
+#include "attune/text/utf8.h"
 
 namespace attune {
 
@@ -149,10 +150,6 @@ std::string byte_level_json(const GgufMetadata& metadata, const Vocabulary& v) {
       R"("fuse_unk":false,"byte_fallback":false,"ignore_merges":{},"vocab":{{{}}},"merges":[{}]}})",
       pre.ignore_merges, vocabulary_object(v), merges);
   return whole(v, s);
-}
-
-std::size_t code_points(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 /// The merges that SentencePiece's scores stand for: every way to make a token of two others, the best tokens first,

@@ -84,16 +84,6 @@ Found best_of(std::span<const float> logits, std::int64_t begin, const Chunk& ra
   return found;
 }
 
-/// Code points [begin, end) of a text.
-std::string part_of(std::string_view text, std::int64_t begin, std::int64_t end) {
-  std::size_t byte = 0, from = 0;
-  for (std::int64_t point = 0; point < end; ++point) {
-    if (point == begin) from = byte;
-    byte += utf8_length(text[byte]);
-  }
-  return std::string(text.substr(from, byte - from));
-}
-
 }  // namespace
 
 std::vector<Answer> answer(const Bundle& bundle, std::span<const Question> questions, const AnswerOptions& options,
@@ -148,7 +138,7 @@ std::vector<Answer> answer(const Bundle& bundle, std::span<const Question> quest
     };
     to.begin = place(best[i].first).begin;
     to.end = std::max<std::int64_t>(place(best[i].last).end, to.begin);
-    to.text = part_of(questions[i].text, to.begin, to.end);
+    to.text = code_point_range(questions[i].text, static_cast<std::size_t>(to.begin), static_cast<std::size_t>(to.end));
   }
   return answers;
 }

@@ -8,6 +8,7 @@
 #include "attune/decode/beam_search.h"
 #include "attune/tasks/generation_settings.h"
 #include "attune/tasks/languages.h"
+#include "attune/text/utf8.h"
 
 namespace attune {
 
@@ -45,11 +46,6 @@ std::vector<std::int64_t> source_words(std::string_view text, const Encoding& en
                                         : first_word(points, static_cast<std::size_t>(encoding.offsets[t].begin),
                                                      static_cast<std::size_t>(encoding.offsets[t].end)));
   return words;
-}
-
-std::size_t code_points(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 /// A text from its tokens, and where in it each token's part stands, in code points.

@@ -102,6 +102,15 @@ std::size_t code_points(std::string_view text) {
   return count;
 }
 
+std::string_view code_point_range(std::string_view text, std::size_t begin, std::size_t end) {
+  std::size_t byte = 0, first = text.size();
+  for (std::size_t point = 0; point < end && byte < text.size(); ++point) {
+    if (point == begin) first = byte;
+    byte += utf8_length(text[byte]);
+  }
+  return first < byte ? text.substr(first, byte - first) : std::string_view();
+}
+
 void append_utf8(std::string& text, char32_t point) {
   const auto put = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
   if (point < 0x80) {

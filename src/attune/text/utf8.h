@@ -25,6 +25,9 @@ std::size_t complete_utf8_length(std::string_view text);
 /// Number of code points of valid UTF-8.
 std::size_t code_points(std::string_view text);
 
+/// Code points [begin, end) of valid UTF-8, as far as it goes.
+std::string_view code_point_range(std::string_view text, std::size_t begin, std::size_t end);
+
 /// Bytes of the sequence that begins with `lead` (of valid UTF-8).
 inline std::uint32_t utf8_length(char lead) {
   const auto byte = static_cast<unsigned char>(lead);

@@ -62,5 +62,12 @@ TEST(Utf8, CompleteLengthStopsBeforeAHalfCharacter) {
   EXPECT_EQ(complete_utf8_length("a\x80\x80"), 3u);  // nothing will complete these
 }
 
+TEST(Utf8, ARangeCountsCodePoints) {
+  EXPECT_EQ(code_point_range("a\u00e9\u20acb", 1, 3), "\u00e9\u20ac");
+  EXPECT_EQ(code_point_range("abc", 0, 9), "abc");
+  EXPECT_EQ(code_point_range("abc", 3, 9), "");
+  EXPECT_EQ(code_point_range("abc", 2, 2), "");
+}
+
 }  // namespace
 }  // namespace attune

@@ -8,6 +8,7 @@
 #include "attune/report/text.h"
 #include "attune/tasks/classify.h"
 #include "attune/tasks/tag.h"
+#include "attune/text/utf8.h"
 
 namespace attune {
 
@@ -20,17 +21,6 @@ struct TagArguments {
   OutputArguments output;
 };
 
-/// Code points [begin, end) of a text.
-std::string part_of(const std::string& text, const Entity& entity) {
-  std::string part;
-  std::int64_t point = -1;
-  for (char c : text) {
-    point += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    if (point >= entity.begin && point < entity.end) part += c;
-  }
-  return part;
-}
-
 int run_tag(const TagArguments& a, const Session& session) {
   const Documents documents = read_input(a.input);
   Output out(a.output);
@@ -42,7 +32,8 @@ int run_tag(const TagArguments& a, const Session& session) {
     const Document& document = documents.items[i];
     Json entities = Json::array();
     for (const Entity& e : texts[i].entities) {
-      const std::string part = part_of(document.text, e);
+      const std::string part(
+          code_point_range(document.text, static_cast<std::size_t>(e.begin), static_cast<std::size_t>(e.end)));
       if (a.output.json)
         entities.push_back(
             {{"start", e.begin}, {"end", e.end}, {"label", e.label}, {"text", part}, {"score", e.score}});
