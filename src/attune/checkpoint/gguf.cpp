@@ -183,7 +183,9 @@ void lay_out(std::vector<GgufTensorInfo>& tensors, std::int64_t data, std::int64
           i > 0 ? json_quoted(tensors[i - 1].name) : "");
     at = one.end;
   }
-  for (GgufTensorInfo& one : tensors) one.begin += data, one.end += data;
+  // Without a byte of data the file may end before the alignment is reached: empty tensors then stand at its end.
+  const std::int64_t first = std::min(data, size);
+  for (GgufTensorInfo& one : tensors) one.begin += first, one.end += first;
 }
 
 }  // namespace

@@ -302,5 +302,14 @@ TEST(Gguf, LyingTensorsAreNamed) {
   expect_refused(twice.with_data(64), "\"a\" is given to two tensors");
 }
 
+TEST(Gguf, EmptyTensorsOfAFileThatEndsBeforeTheAlignmentStandAtItsEnd) {
+  Bytes bytes = header(1, 0);
+  const std::string file = info(bytes, "empty", {0}, 0, 0).text;
+  ASSERT_NE(file.size() % 32, 0u);
+  const GgufHeader read = parse(file);
+  EXPECT_EQ(read.tensors.at(0).begin, static_cast<std::int64_t>(file.size()));
+  EXPECT_EQ(read.tensors.at(0).end, read.tensors.at(0).begin);
+}
+
 }  // namespace
 }  // namespace attune
