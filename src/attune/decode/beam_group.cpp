@@ -5,37 +5,36 @@
 #include <limits>
 
 #include "attune/base/error.h"
+#include "attune/kernels/cpu/first_above.h"
 
 namespace attune {
-
-/// A beam with one token more.
-struct BeamGroup::Candidate {
-  std::size_t beam = 0;
-  std::int64_t token = 0;
-  double score = 0;
-};
 
 bool BeamGroup::better(const Candidate& a, const Candidate& b) {
   if (a.score != b.score) return a.score > b.score;
   return a.beam != b.beam ? a.beam < b.beam : a.token < b.token;
 }
 
-void BeamGroup::advance(Decoder& decoder, std::span<const float> log_probabilities) {
+void BeamGroup::choose(std::span<const float> log_probabilities) {
   std::vector<Candidate> candidates = extend(log_probabilities);
   check(!candidates.empty(), "beam search: no token is possible: all are forbidden, or a logit is not a number");
   const auto length = static_cast<std::int64_t>(running_[0].ids.size()) + 1;
   const bool last = length == max_tokens_;
-  std::vector<Candidate> go_on;
+  chosen_.clear();
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& c = candidates[i];
     bool stops = std::ranges::find(options_->stop_ids, c.token) != options_->stop_ids.end();
     // Only the first `beams` may finish: the others are there so that as many can go on.
     if ((stops || last) && i < beams()) finish(c, length, stops);
-    if (!stops && !last && go_on.size() < beams()) go_on.push_back(c);
+    if (!stops && !last && chosen_.size() < beams()) chosen_.push_back(c);
   }
-  move_on(decoder, go_on);
-  done_ = running_.empty() || nothing_to_gain(length);
-  if (done_) move_on(decoder, {});
+  done_ = chosen_.empty() || nothing_to_gain(chosen_, length);
+  if (done_) chosen_.clear();
+}
+
+std::vector<std::int64_t> BeamGroup::chosen() const {
+  std::vector<std::int64_t> tokens;
+  for (const Candidate& c : chosen_) tokens.push_back(c.token);
+  return tokens;
 }
 
 double BeamGroup::penalised(double score, std::int64_t length) const {
@@ -47,11 +46,19 @@ std::vector<BeamGroup::Candidate> BeamGroup::extend(std::span<const float> log_p
   const std::size_t wanted = beams() * std::max<std::size_t>(2, 1 + options_->stop_ids.size());
   const std::size_t width = log_probabilities.size() / running_.size();
   std::vector<Candidate> heap;  // the worst of the best so far is in front
-  for (std::size_t b = 0; b < running_.size(); ++b)
-    for (std::size_t t = 0; t < width; ++t) {
-      const float value = log_probabilities[b * width + t];
-      if (!(value > -std::numeric_limits<float>::infinity())) continue;  // a value that is not a number neither
-      Candidate c{b, static_cast<std::int64_t>(t), running_[b].score + static_cast<double>(value)};
+  for (std::size_t b = 0; b < running_.size(); ++b) {
+    const std::span<const float> row = log_probabilities.subspan(b * width, width);
+    // What is not above this is not among the best: lowered so that rounding leaves out none.
+    const auto bound = [&] {
+      constexpr float lowest = -std::numeric_limits<float>::infinity();
+      if (heap.size() < wanted) return lowest;
+      const auto gap = static_cast<float>(heap.front().score - running_[b].score);
+      return std::nextafter(gap, lowest);
+    };
+    float least = bound();
+    for (std::int64_t t = kernels::first_above(row, least, 0); t < static_cast<std::int64_t>(width);
+         t = kernels::first_above(row, least, t + 1)) {
+      const Candidate c{b, t, running_[b].score + static_cast<double>(row[static_cast<std::size_t>(t)])};
       if (heap.size() == wanted) {
         if (!better(c, heap.front())) continue;
         std::pop_heap(heap.begin(), heap.end(), better);
@@ -59,7 +66,9 @@ std::vector<BeamGroup::Candidate> BeamGroup::extend(std::span<const float> log_p
       }
       heap.push_back(c);
       std::push_heap(heap.begin(), heap.end(), better);
+      least = bound();
     }
+  }
   std::sort(heap.begin(), heap.end(), better);
   return heap;
 }
@@ -73,11 +82,10 @@ void BeamGroup::finish(const Candidate& c, std::int64_t length, bool stops) {
   if (finished_.size() > beams()) finished_.pop_back();
 }
 
-/// The chosen candidates become the running beams. A parent's cache goes to its first child; others fork it.
-void BeamGroup::move_on(Decoder& decoder, const std::vector<Candidate>& chosen) {
+void BeamGroup::move_on(Decoder& decoder) {
   std::vector<Beam> next;
   std::vector<bool> taken(running_.size(), false);
-  for (const Candidate& c : chosen) {
+  for (const Candidate& c : chosen_) {
     const Beam& parent = running_[c.beam];
     Beam child{.sequence = taken[c.beam] ? decoder.fork(parent.sequence) : parent.sequence,
                .ids = parent.ids,
@@ -89,14 +97,15 @@ void BeamGroup::move_on(Decoder& decoder, const std::vector<Candidate>& chosen) 
   for (std::size_t b = 0; b < running_.size(); ++b)
     if (!taken[b]) decoder.drop(running_[b].sequence);
   running_ = std::move(next);
+  chosen_.clear();
 }
 
-bool BeamGroup::nothing_to_gain(std::int64_t length) const {
+bool BeamGroup::nothing_to_gain(const std::vector<Candidate>& going_on, std::int64_t length) const {
   if (finished_.size() < beams()) return false;
   if (beams() == 1 && options_->beams == 1) return true;  // greedy: there is one text
   if (options_->early_stopping == EarlyStopping::at_once) return true;
   const bool longer_is_better = options_->early_stopping == EarlyStopping::never && options_->length_penalty > 0;
-  return penalised(running_[0].score, longer_is_better ? max_tokens_ : length) <= finished_.back().score;
+  return penalised(going_on[0].score, longer_is_better ? max_tokens_ : length) <= finished_.back().score;
 }
 
 }  // namespace attune

@@ -28,22 +28,32 @@ class BeamGroup {
   /// Best first, at most as many as the group has beams.
   const std::vector<BeamResult>& finished() const { return finished_; }
 
-  /// One token more. `log_probabilities`: [running beams, vocabulary]. Throws Error where no token is possible.
-  void advance(Decoder& decoder, std::span<const float> log_probabilities);
+  /// Chooses the next token of each beam that goes on. `log_probabilities`: [running beams, vocabulary]. Touches
+  /// nothing that other groups' inputs share. Throws Error where no token is possible.
+  void choose(std::span<const float> log_probabilities);
+  /// The tokens that choose() chose.
+  std::vector<std::int64_t> chosen() const;
+  /// The beams become those that choose() chose. A parent's cache goes to its first child; others fork it.
+  void move_on(Decoder& decoder);
 
  private:
-  struct Candidate;
+  /// A beam with one token more.
+  struct Candidate {
+    std::size_t beam = 0;
+    std::int64_t token = 0;
+    double score = 0;
+  };
   static bool better(const Candidate& a, const Candidate& b);
   std::size_t beams() const { return static_cast<std::size_t>(options_->beams / options_->groups); }
   std::vector<Candidate> extend(std::span<const float> log_probabilities) const;
   void finish(const Candidate& c, std::int64_t length, bool stops);
-  void move_on(Decoder& decoder, const std::vector<Candidate>& chosen);
   double penalised(double score, std::int64_t length) const;
-  bool nothing_to_gain(std::int64_t length) const;
+  bool nothing_to_gain(const std::vector<Candidate>& going_on, std::int64_t length) const;
 
   const BeamOptions* options_;
   std::int64_t max_tokens_;
   std::vector<Beam> running_;
+  std::vector<Candidate> chosen_ = {};
   std::vector<BeamResult> finished_ = {};
   bool done_ = false;
 };

@@ -5,8 +5,9 @@
 #include <limits>
 
 #include "attune/base/error.h"
+#include "attune/base/threads.h"
 #include "attune/decode/beam_group.h"
-#include "attune/ops/softmax.h"
+#include "attune/kernels/cpu/softmax.h"
 
 namespace attune {
 
@@ -15,14 +16,11 @@ namespace {
 constexpr std::int64_t page_tokens = 16;
 constexpr float impossible = -std::numeric_limits<float>::infinity();
 
-/// row - log(sum(exp(row))), where something is possible.
+/// row - log(sum(exp(row))).
 void normalise(std::span<float> row) {
-  const float greatest = *std::max_element(row.begin(), row.end());
-  if (!(greatest > impossible)) return;
-  double sum = 0;
-  for (float x : row) sum += std::exp(static_cast<double>(x) - static_cast<double>(greatest));
-  const double less = static_cast<double>(greatest) + std::log(sum);
-  for (float& x : row) x = static_cast<float>(static_cast<double>(x) - less);
+  const auto width = static_cast<std::int64_t>(row.size());
+  kernels::log_softmax(kernels::Rows<const float>{row.data(), 1, width, width},
+                       kernels::Rows<float>{row.data(), 1, width, width});
 }
 
 void force(std::span<float> row, std::int64_t id) {
@@ -62,10 +60,18 @@ class Search {
       }
   }
 
-  /// `scores`: [rows asked for, vocabulary], log-probabilities, or with one beam logits.
-  void advance(Decoder& decoder, std::span<float> scores, std::size_t width) {
-    const bool first = groups_.empty();
-    if (first) begin(decoder);
+  /// The groups of the first step.
+  void begin(Decoder& decoder) {
+    if (!groups_.empty()) return;
+    first_ = true;
+    groups_.emplace_back(*options_, max_tokens_, sequence_);
+    for (std::int64_t g = 1; g < options_->groups; ++g)
+      groups_.emplace_back(*options_, max_tokens_, decoder.fork(sequence_));
+  }
+
+  /// Each group chooses its next tokens; searches may do this at the same time. `scores`: logits [rows asked for,
+  /// vocabulary]; what comes of them is written over them.
+  void choose(std::span<float> scores, std::size_t width) {
     std::vector<std::int64_t> chosen;  // by the beams of earlier groups
     std::size_t row = 0;
     for (BeamGroup& group : groups_) {
@@ -73,16 +79,21 @@ class Search {
       const std::size_t rows = group.running().size();
       std::vector<float> own;
       std::span<float> its = scores.subspan(row * width, rows * width);
-      if (first) {
+      if (first_ && groups_.size() > 1) {
         own.assign(its.begin(), its.end());  // the groups share one row
         its = own;
       } else {
         row += rows;
       }
       for (std::size_t b = 0; b < rows; ++b) judge(its.subspan(b * width, width), group.running()[b].ids, chosen);
-      group.advance(decoder, its);
-      for (const BeamGroup::Beam& beam : group.running()) chosen.push_back(beam.ids.back());
+      group.choose(its);
+      for (std::int64_t token : group.chosen()) chosen.push_back(token);
     }
+    first_ = false;
+  }
+
+  void move_on(Decoder& decoder) {
+    for (BeamGroup& group : groups_) group.move_on(decoder);
   }
 
   std::vector<BeamResult> results() const {
@@ -94,15 +105,13 @@ class Search {
   }
 
  private:
-  void begin(Decoder& decoder) {
-    groups_.emplace_back(*options_, max_tokens_, sequence_);
-    for (std::int64_t g = 1; g < options_->groups; ++g)
-      groups_.emplace_back(*options_, max_tokens_, decoder.fork(sequence_));
-  }
-
   /// What the rules make of a beam's row, in transformers' order.
   void judge(std::span<float> row, const std::vector<std::int64_t>& ids,
              const std::vector<std::int64_t>& chosen) const {
+    const bool changed = options_->rules.any() || options_->diversity_penalty != 0;
+    const bool again = options_->beams == 1 || (options_->renormalise && changed);
+    // All rules but the penalty of repetition find the same, whatever constant is added to a row.
+    if (options_->beams > 1 && (!again || options_->rules.repetition_penalty != 1)) normalise(row);
     for (std::int64_t token : chosen) {
       float& score = row[static_cast<std::size_t>(token)];
       score = static_cast<float>(static_cast<double>(score) - options_->diversity_penalty);
@@ -111,8 +120,7 @@ class Search {
     if (options_->forced_first_id && ids.empty()) force(row, *options_->forced_first_id);
     const bool last = static_cast<std::int64_t>(ids.size()) + 1 == max_tokens_;
     if (options_->forced_stop_id && last) force(row, *options_->forced_stop_id);
-    const bool changed = options_->rules.any() || options_->diversity_penalty != 0;
-    if (options_->beams == 1 || (options_->renormalise && changed)) normalise(row);
+    if (again) normalise(row);
   }
 
   const BeamOptions* options_;
@@ -120,6 +128,7 @@ class Search {
   Decoder::Sequence sequence_;
   std::int64_t max_tokens_;
   std::vector<BeamGroup> groups_;  // none before the first step
+  bool first_ = false;
 };
 
 class BeamSearch {
@@ -195,15 +204,17 @@ class BeamSearch {
     }
     Tensor logits = decoder_.step(sequences, tokens);  // [beams of all searches, vocabulary]
     heed(run);                                         // with many beams a step takes seconds
-    Tensor scores = options_.beams == 1 ? logits : log_softmax(logits);
-    const auto width = static_cast<std::size_t>(scores.dim(1));
-    std::size_t row = 0;
-    for (std::size_t i = 0; i < active_.size(); ++i) {
-      heed(run);
-      active_[i].search.advance(decoder_, scores.mutable_values<float>().subspan(row * width, (ends[i] - row) * width),
-                                width);
-      row = ends[i];
-    }
+    const auto width = static_cast<std::size_t>(logits.dim(1));
+    const std::span<float> values = logits.mutable_values<float>();
+    for (Active& a : active_) a.search.begin(decoder_);
+    parallel(static_cast<std::int64_t>(active_.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+        const std::size_t row = i == 0 ? 0 : ends[i - 1];
+        if (!run.cancelled()) active_[i].search.choose(values.subspan(row * width, (ends[i] - row) * width), width);
+      }
+    });
+    heed(run);
+    for (Active& a : active_) a.search.move_on(decoder_);
   }
 
   Decoder decoder_;

@@ -16,13 +16,13 @@ namespace {
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::size_t bytes(std::int64_t floats) { return static_cast<std::size_t>(floats) * sizeof(float); }
 
-// Rows of A at once: 96 x 768 values are 288 KiB, a part of the second cache.
-constexpr std::int64_t block_rows = 96;
+// Values of A at once: 288 KiB, a part of the second cache; and rows.
+constexpr std::int64_t block_values = 96 * 768, most_block_rows = 384;
 // Panels of C at once: with as many rows they stay in the cache between the passes over k.
 constexpr std::int64_t block_panels = 32;
 // The same where B is packed on the way, a few panels at a time (so that more of each row is read at once): once for
 // all rows.
-constexpr std::int64_t block_rows_once = 384, panels_once = 4;
+constexpr std::int64_t panels_once = 4;
 constexpr std::int64_t line = 16;  // floats of a cache line
 // How far ahead to ask for rows that lie apart in memory, which the processor does not foresee.
 constexpr std::int64_t prefetch_rows = 8;
@@ -81,7 +81,7 @@ void pack(const Matrix<float>& b, float* to) {
 
 /// The parts of A and B that a task works on, laid out as the tiles want them. One a thread, kept.
 struct alignas(64) Blocks {
-  float a[block_rows_once * block_row_stride];
+  float a[most_block_rows * block_row_stride];
   float b[panels_once * panel_width * block_depth];
 };
 Blocks& blocks_of_thread() {
@@ -139,7 +139,9 @@ void run_at_edge(MatmulKernels::Kernel kernel, Tile tile, std::int64_t rows, std
   for (std::int64_t i = 0; i < rows; ++i) std::memcpy(c + i * c_stride, copy[i], bytes(width));
 }
 
+/// Part of the k of some panels.
 struct Pass {
+  Range panels;
   std::int64_t k, depth;
   bool first;
 };
@@ -182,15 +184,16 @@ void prefetch_tile(const Work& w, std::int64_t panel, Range rows) {
     for (std::int64_t j = 0; j < panel_width; j += line) __builtin_prefetch(w.c[i] + panel * panel_width + j, 1);
 }
 
-/// Asks for a tile's share (the i-th of n) of what the panel after `panel` is read from, into the second cache.
-void prefetch_next_panel(const Work& w, std::int64_t panel, Range panels, const Pass& pass, Range i_of_n) {
-  if (++panel >= panels.end) return;
+/// Asks for a tile's share (the i-th of n) of what the panel after `panel` is read from, into the second cache; where
+/// that is packed, lets the tile ask for it on its way, as many requests at once would hold up its own.
+void prefetch_next_panel(const Work& w, const Pass& pass, std::int64_t panel, Range i_of_n, Tile& tile) {
+  tile.ahead = tile.a, tile.ahead_step = 0;
+  if (++panel >= pass.panels.end) return;
   const std::int64_t i = i_of_n.begin, n = i_of_n.end;
   if (w.b.packed) {
-    const float* b = w.b.packed->panel(panel) + pass.k * panel_width;
-    const std::int64_t all = pass.depth * panel_width / line;
-    for (std::int64_t j = all * i / n; j < all * (i + 1) / n; ++j) __builtin_prefetch(b + j * line, 0, 2);
-  } else if (w.b.matrix->column_stride == 1 && (panel - panels.begin) % panels_once == 0) {
+    tile.ahead_step = divide_up(panel_width, n);
+    tile.ahead = w.b.packed->panel(panel) + pass.k * panel_width + i * pass.depth * tile.ahead_step;
+  } else if (w.b.matrix->column_stride == 1 && (panel - pass.panels.begin) % panels_once == 0) {
     const std::int64_t stride = w.b.matrix->row_stride;
     const float* b = w.b.matrix->data + pass.k * stride + panel * panel_width;
     for (std::int64_t k = pass.depth * i / n; k < pass.depth * (i + 1) / n; ++k)
@@ -199,19 +202,19 @@ void prefetch_next_panel(const Work& w, std::int64_t panel, Range panels, const 
 }
 
 /// Panel `panel`'s part for this pass, packed.
-const float* panel_part(const Work& w, std::int64_t panel, Range panels, const Pass& pass) {
+const float* panel_part(const Work& w, const Pass& pass, std::int64_t panel) {
   if (w.b.packed) return w.b.packed->panel(panel) + pass.k * panel_width;
   float* b = blocks_of_thread().b;
-  const std::int64_t stride = panel_width * pass.depth, i = (panel - panels.begin) % panels_once;
+  const std::int64_t stride = panel_width * pass.depth, i = (panel - pass.panels.begin) % panels_once;
   if (i == 0)
-    pack_panels(*w.b.matrix, {panel, std::min(panel + panels_once, panels.end)}, {pass.k, pass.k + pass.depth}, b,
+    pack_panels(*w.b.matrix, {panel, std::min(panel + panels_once, pass.panels.end)}, {pass.k, pass.k + pass.depth}, b,
                 stride);
   return b + i * stride;
 }
 
 /// One block of A times panels of B for one pass over k; a tile's columns by a tile's columns, so that they are read
 /// from the first cache.
-void multiply_block(const Work& w, Range tiles, Range panels, const Pass& pass) {
+void multiply_block(const Work& w, Range tiles, const Pass& pass) {
   const bool columns = w.a.row_stride == 1 && w.a.column_stride != 1;
   const MatmulKernels::Kernel* kernels = columns ? w.kernels.column_tiles : w.kernels.row_tiles;
   float* a = blocks_of_thread().a;
@@ -222,8 +225,8 @@ void multiply_block(const Work& w, Range tiles, Range panels, const Pass& pass) 
   else
     copy_columns<most_rows / 2>(w, tiles, pass, a);
   const std::int64_t first_row = w.tiles.begin(tiles.begin);
-  for (std::int64_t panel = panels.begin; panel < panels.end; ++panel) {
-    const float* b = panel_part(w, panel, panels, pass);
+  for (std::int64_t panel = pass.panels.begin; panel < pass.panels.end; ++panel) {
+    const float* b = panel_part(w, pass, panel);
     const std::int64_t end = std::min(w.c.width, (panel + 1) * panel_width);
     for (std::int64_t column = panel * panel_width; column < end; column += w.kernels.columns) {
       Tile tile{};
@@ -236,7 +239,7 @@ void multiply_block(const Work& w, Range tiles, Range panels, const Pass& pass) 
         place(w, column, rows.begin, pass.first, tile);
         if (column % panel_width == 0) {
           if (i + 1 < tiles.end) prefetch_tile(w, panel, w.tiles.range(i + 1));
-          prefetch_next_panel(w, panel, panels, pass, {i - tiles.begin, tiles.size()});
+          prefetch_next_panel(w, pass, panel, {i - tiles.begin, tiles.size()}, tile);
         }
         if (end - column >= w.kernels.columns)
           kernels[rows.size() - 1](tile);
@@ -251,13 +254,15 @@ void multiply_block(const Work& w, Range tiles, Range panels, const Pass& pass) 
 void multiply(const Work& w, Range tiles, Range panels) {
   const Cut passes(w.a.columns, w.kernels.depth);
   for (std::int64_t i = 0; i < passes.count; ++i)
-    multiply_block(w, tiles, panels, {passes.begin(i), passes.size(i), i == 0});
+    multiply_block(w, tiles, {panels, passes.begin(i), passes.size(i), i == 0});
 }
 
 /// How C is cut into tasks does not show in its bits: only speed and balance count.
 void multiply_blocks(const Work& w) {
   const std::int64_t threads = num_threads(), all_panels = divide_up(w.c.width, panel_width);
-  const std::int64_t most_tiles = (w.b.packed ? block_rows : block_rows_once) / w.kernels.rows;
+  const std::int64_t depth = std::clamp<std::int64_t>(w.a.columns, 1, w.kernels.depth);
+  const std::int64_t rows = w.b.packed ? std::min(block_values / depth, most_block_rows) : most_block_rows;
+  const std::int64_t most_tiles = rows / w.kernels.rows;
   std::int64_t row_parts = divide_up(w.tiles.count, most_tiles);
   std::int64_t panel_parts = divide_up(all_panels, w.b.packed ? block_panels : all_panels);
   if (threads > 1) {
@@ -351,7 +356,7 @@ void matmul(const Matrix<float>& a, const PackedMatrix& b, const Rows<float>& c,
 void matmul(const Matrix<float>& a, const Matrix<float>& b, const Rows<float>& c, const MatmulStart<float>& start) {
   check_sizes(a, b.rows, b.columns, c);
   if (c.count == 0 || c.width == 0) return;
-  if (c.count <= block_rows_once)
+  if (c.count <= most_block_rows)
     multiply_blocks({a, {nullptr, &b}, c, start});
   else
     matmul(a, PackedMatrix(b), c, start);

@@ -72,6 +72,8 @@ HWY_INLINE void multiply(const Tile& t, int first) {
     if constexpr (A::streams) {
       for (int v = 0; v < kVectors; ++v)
         if (column_of(v) % line == 0) __builtin_prefetch(b[v] + (k + prefetch_rows) * panel_width);
+    } else {
+      __builtin_prefetch(t.ahead + k * t.ahead_step, 0, 2);
     }
     ATTUNE_UNROLL
     for (int i = 0; i < kRows; ++i) {

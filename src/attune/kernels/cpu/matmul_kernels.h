@@ -23,6 +23,8 @@ struct Tile {
   std::int64_t depth;
   const float* start;         // [rows or 1, columns]
   std::int64_t start_stride;  // 0: one row for all
+  const float* ahead;         // block kernels only: what a later tile reads, asked for on the way,
+  std::int64_t ahead_step;    // this much for each k, into the second cache
   float* c;                   // [rows, columns]
   std::int64_t c_stride;
 };
