@@ -12,7 +12,7 @@ import shutil
 
 import torch
 import transformers as tf
-from tokenizers import Tokenizer, models, pre_tokenizers, processors, decoders, trainers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, decoders, trainers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "token_tasks"
 LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "MISC"]
@@ -26,10 +26,14 @@ def settings():
 
 
 def word_piece(directory):
-    (directory / "vocab.txt").write_text("\n".join(WORDS) + "\n")
-    tokenizer = tf.BertTokenizerFast(vocab_file=str(directory / "vocab.txt"), do_lower_case=True)
-    tokenizer.save_pretrained(directory)
-    return tokenizer
+    tokenizer = Tokenizer(models.WordPiece({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    fast = tf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, cls_token="[CLS]", sep_token="[SEP]", unk_token="[UNK]", pad_token="[PAD]", mask_token="[MASK]", model_input_names=["input_ids", "token_type_ids", "attention_mask"])
+    fast.save_pretrained(directory)
+    return fast
 
 
 def byte_bpe(directory):
@@ -61,6 +65,66 @@ def fresh(name, seed):
     return target
 
 
+# Words, and which of them are an entity: (first, behind the last, kind).
+MARKED = [("Ada Lovelace met Babbage in London", [(0, 2, "PER"), (3, 4, "PER"), (5, 6, "LOC")]), ("the engine", []),
+          ("London London lovelaces , Ada Babbage", [(0, 1, "LOC"), (1, 2, "LOC"), (2, 3, "PER"), (4, 5, "PER"), (5, 6, "PER")]),
+          ("wrote é Zürich engineer", [(1, 2, "LOC"), (2, 4, "LOC")])]
+
+
+def labels_of_tokens(tokenizer):
+    """tokenize_and_align_labels of transformers' token classification example, with label_all_tokens."""
+    cases = []
+    for text, marked in MARKED:
+        words, ids = text.split(" "), {label: i for i, label in enumerate(LABELS)}
+        tags = [0] * len(words)
+        for begin, end, kind in marked:
+            for w in range(begin, end):
+                tags[w] = ids[("B-" if w == begin else "I-") + kind]
+        b_to_i = {i: ids.get("I-" + label[2:], i) if label.startswith("B-") else i for i, label in enumerate(LABELS)}
+        read, labels, before = tokenizer(words, is_split_into_words=True), [], None
+        for word in read.word_ids():
+            labels.append(-100 if word is None else tags[word] if word != before else b_to_i[tags[word]])
+            before = word
+        starts = [len(" ".join(words[:w])) + (w > 0) for w in range(len(words))]
+        cases.append({"text": text, "entities": [{"start": starts[b], "end": starts[e - 1] + len(words[e - 1]), "label": kind} for b, e, kind in marked],
+                      "ids": read["input_ids"], "labels": labels})
+    return cases
+
+
+LONG = "the notes of ada , the engineers and babbage in london . who wrote the notes ? ada wrote of babbage"
+LONGEST = 16  # tokens of a window
+
+
+def labels_of_answers(tokenizer):
+    """prepare_train_features of transformers' question answering example, for windows that share a quarter, the last flush with the end.
+
+    Its loops end with the text here: there, of a text whose last token is the answer's first, they run on into what stands behind."""
+    cases = []
+    for question, context, answer in [("who ?", LONG, "ada , the engineers"), ("where", LONG, "london"), ("who wrote", LONG, "babbage in london . who"), ("who", LONG, ""),
+                                      ("a", LONG, "of babbage"), ("Where?", "Ada met Babbage", "Babbage"), ("where ?", "Ada met Babbage", "Ad")]:
+        read = tokenizer(question, context, return_offsets_mapping=True)
+        of, offsets = read.sequence_ids(0), read["offset_mapping"]
+        first, size = of.index(1), of.count(1)
+        room = LONGEST - (len(of) - size)
+        starts = [0] if size <= room else list(range(0, size - room, room - room // 4)) + [size - room]
+        start = context.rindex(answer) if answer else -1
+        windows = []
+        for w in starts:
+            keep = [t for t in range(len(of)) if not (first <= t < first + size) or first + w <= t < first + w + room]
+            places, sequence = [offsets[t] for t in keep], [of[t] for t in keep]
+            begin, end = sequence.index(1), len(sequence) - 1 - sequence[::-1].index(1)
+            last, label = end, [0, 0]
+            if answer and places[begin][0] <= start and places[end][1] >= start + len(answer):
+                while begin <= last and places[begin][0] <= start:
+                    begin += 1
+                while places[end][1] >= start + len(answer):
+                    end -= 1
+                label = [begin - 1, end + 1]
+            windows.append({"ids": [read["input_ids"][t] for t in keep], "token_type_ids": [read["token_type_ids"][t] for t in keep], "labels": label})
+        cases.append({"question": question, "context": context, "answers": [{"text": answer, "start": start}] if answer else [], "windows": windows})
+    return cases
+
+
 def entities(name, make_tokenizer):
     target = fresh(name, 11)
     tokenizer = make_tokenizer(target)
@@ -74,6 +138,7 @@ def entities(name, make_tokenizer):
     for grouping in ("simple", "first", "average", "max"):
         found[grouping] = [[[e["entity_group"], e["start"], e["end"], float(e["score"])] for e in pipeline(text, aggregation_strategy=grouping)] for text in TEXTS]
     (target / "expected.json").write_text(json.dumps({"texts": TEXTS, "entities": found}))
+    (target / "labels.json").write_text(json.dumps(labels_of_tokens(tokenizer)))
 
 
 def answers(name, sign):
@@ -102,6 +167,7 @@ def answers(name, sign):
             case["with_none"] = {"none_wins": bool(none > logit), "score": float((logit - every).exp()), "none_score": float((none - every).exp())}
             cases.append(case)
     (target / "expected.json").write_text(json.dumps(cases))
+    (target / "labels.json").write_text(json.dumps({"longest": LONGEST, "questions": labels_of_answers(tokenizer)}))
 
 
 entities("entities_word_piece", word_piece)

@@ -202,8 +202,10 @@ void set_labels(ModelFiles& files, const LoadOptions& options) {
   const std::vector<std::string> own = labels_of(files.config, files.config_name), names = files.checkpoint->names();
   const bool has_head =
       std::any_of(names.begin(), names.end(), [](const std::string& n) { return n.starts_with("classifier."); });
-  check(!has_head || own == options.labels,
-        "{} has a classifier for other labels ({}) than the data ({}): remove its head, or use its labels",
+  const bool enough = std::ranges::all_of(
+      options.labels, [&](const std::string& label) { return std::ranges::find(own, label) != own.end(); });
+  if (has_head && enough) return;  // they stay as they are
+  check(!has_head, "{} has a classifier for other labels ({}) than the data ({}): remove its head, or use its labels",
         files.checkpoint->source(), fmt::join(own, ", "), fmt::join(options.labels, ", "));
   files.config["id2label"] = Json::object();
   for (std::size_t i = 0; i < options.labels.size(); ++i)
@@ -248,11 +250,13 @@ Bundle load_bundle(const Path& model, const LoadOptions& options) {
 void save_bundle(const Bundle& bundle, const Path& directory) {
   Json config = *bundle.config;
   config["architectures"] = {class_name(bundle.model->facts().model_type, bundle.model->facts().head)};
-  if (!bundle.contract.labels.empty()) {
+  std::vector<std::string> labels = bundle.contract.labels;
+  if (bundle.model->facts().head == HeadKind::tag) labels = labels_of(config, "the model's config");
+  if (!labels.empty()) {
     Json names = Json::object(), numbers = Json::object();
-    for (std::size_t i = 0; i < bundle.contract.labels.size(); ++i) {
-      names[std::to_string(i)] = bundle.contract.labels[i];
-      numbers[bundle.contract.labels[i]] = i;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      names[std::to_string(i)] = labels[i];
+      numbers[labels[i]] = i;
     }
     config["id2label"] = names;
     config["label2id"] = numbers;

@@ -44,7 +44,7 @@ Contract Contract::read(const Path& file) {
   contract.task = c.string_or("task", "");
   contract.labels = c.strings_or("labels", {});
   ConfigReader lengths = c.object_or_empty("long");
-  contract.long_policy.kind = LongPolicy::parse(lengths.choice_or("policy", "refuse", {"refuse", "chunk"}));
+  contract.long_policy.kind = LongPolicy::parse(lengths.choice_or("policy", "refuse", {"refuse", "chunk", "stride"}));
   contract.long_policy.longest = lengths.integer_or("longest", 0, {.at_least = 0});
   if (c.has("calibration"))
     contract.calibration = evaluate::calibration_contract(c.raw("calibration"), file.string() + ": \"calibration\"");

@@ -18,7 +18,7 @@ struct LongPolicy {
   } kind = Kind::refuse;
   std::int64_t longest = 0;  // tokens of one piece, special tokens included
 
-  static Kind parse(const std::string& name);  // "refuse", "chunk"; else Error
+  static Kind parse(const std::string& name);  // "refuse", "chunk", "stride"; else Error
 };
 std::string name_of(LongPolicy::Kind kind);
 

@@ -8,13 +8,9 @@
 
 #include "attune/base/run.h"
 #include "attune/bundle/bundle.h"
+#include "attune/tasks/question_pieces.h"
 
 namespace attune {
-
-/// A question, and the text that is to hold its answer.
-struct Question {
-  std::string_view question, text;
-};
 
 struct AnswerOptions {
   std::int64_t most_tokens = 30;                     // of an answer

@@ -64,6 +64,13 @@ std::string framing(const TokenizerTraining& t, const StringTable& tokens) {
                      fmt::join(single, ","), fmt::join(pair, ","), fmt::join(special, ","));
 }
 
+/// Both: of byte-level tokens the places, too, without the spaces that they hold.
+std::string framed_by(const TokenizerTraining& t, const StringTable& tokens) {
+  if (t.kind != TokenizerKind::byte_level_bpe) return framing(t, tokens);
+  const std::string trimming = R"({"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true})";
+  return fmt::format(R"({{"type":"Sequence","processors":[{},{}]}})", trimming, framing(t, tokens));
+}
+
 }  // namespace
 
 std::string describe_tokenizer(const TokenizerTraining& t, const StringTable& tokens, std::string_view model) {
@@ -77,7 +84,7 @@ std::string describe_tokenizer(const TokenizerTraining& t, const StringTable& to
   return fmt::format(
       R"({{"version":"1.0","truncation":null,"padding":null,"added_tokens":[{}],"normalizer":{},"pre_tokenizer":{},)"
       R"("post_processor":{},"decoder":{},"model":{}}})",
-      added, around.normalizer, around.pre_tokenizer, framed ? framing(t, tokens) : around.unframed, around.decoder,
+      added, around.normalizer, around.pre_tokenizer, framed ? framed_by(t, tokens) : around.unframed, around.decoder,
       model);
 }
 

@@ -38,7 +38,7 @@ TokenizerTraining tokenizer_training(const RunConfig& config) {
   t.kind = tokenizer_kind(config.tokenizer.type);
   t.vocab_size = config.tokenizer.vocab_size;
   t.lower_case = config.tokenizer.lowercase;
-  if (config.task == TrainTask::classify || config.task == TrainTask::mlm) {
+  if (config.task != TrainTask::lm && config.task != TrainTask::translate) {
     t.special_tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
     t.start_token = "[CLS]";
     t.end_token = "[SEP]";
@@ -162,9 +162,11 @@ std::function<std::string(std::int64_t)> names_of(const RunConfig& config, const
 
 }  // namespace
 
-TrainingResult learn(const RunConfig& config, const Path& output, bool resume, const Run& run) {
+TrainingResult learn(const RunConfig& asked, const Path& output, bool resume, const Run& run) {
   check_new_run(output, resume);
+  RunConfig config = asked;
   RunFiles files = read_run_files(config);
+  config.settle_metric(files.in_ids);
   std::string fingerprint = fingerprint_of(config, files);
   Bundle bundle = config.model.from.empty() ? new_bundle(config, files, output, run) : opened_bundle(config, files);
   bundle.contract = contract_of(config, files, bundle);
@@ -186,7 +188,7 @@ TrainingResult learn(const RunConfig& config, const Path& output, bool resume, c
                   .resume = resume,
                   .name_of_example = names_of(config, files, data)};
   if (data.validation)
-    job.evaluate = [&](const Model& model, const Run& during) { return measure(model, *data.validation, during); };
+    job.evaluate = [&](const Model& model, const Run& during) { return measure(model, data, during); };
   TrainingResult result = train(job, run);
   write_file_atomically(output / "report.html", run_report(config, bundle.contract, result));
   return result;

@@ -37,13 +37,23 @@ std::string name_of(Schedule::Shape shape) {
   return "linear";
 }
 
-RunConfig::Data read_data(const ConfigReader& c) {
+/// Keys that one task alone has: given for another they would do nothing.
+bool belongs(const ConfigReader& c, const char* key, TrainTask task, TrainTask its) {
+  if (c.has(key) && task != its) c.reject(key, "it belongs to the task " + name_of(its));
+  return c.has(key);
+}
+
+RunConfig::Data read_data(const ConfigReader& c, TrainTask task) {
   RunConfig::Data d;
+  if (task == TrainTask::answer) d.text_field = "context";  // as the published data sets have it
   d.train = c.string("train");
   d.validation = c.string_or("validation", "");
   d.text_field = c.string_or("text_field", d.text_field);
   d.label_field = c.string_or("label_field", d.label_field);
   d.target_field = c.string_or("target_field", d.target_field);
+  if (belongs(c, "entities_field", task, TrainTask::tag)) d.entities_field = c.string("entities_field");
+  if (belongs(c, "question_field", task, TrainTask::answer)) d.question_field = c.string("question_field");
+  if (belongs(c, "answers_field", task, TrainTask::answer)) d.answers_field = c.string("answers_field");
   return d;
 }
 
@@ -73,7 +83,11 @@ RunConfig::TokenizerChoice read_tokenizer(const ConfigReader& c, TrainTask task)
   // What a model writes must become the same text again: only byte-level tokens keep spaces as they are.
   if (task == TrainTask::lm || task == TrainTask::translate) t.type = "bpe";
   t.from = c.string_or("from", "");
-  t.type = c.choice_or("type", t.type, {"bpe", "wordpiece", "unigram"});
+  // A unigram token holds the space in front of its word: what is found with it would begin there.
+  const bool places = task == TrainTask::tag || task == TrainTask::answer;
+  t.type = c.choice_or(
+      "type", t.type,
+      places ? std::vector<std::string>{"bpe", "wordpiece"} : std::vector<std::string>{"bpe", "wordpiece", "unigram"});
   t.vocab_size = c.integer_or("vocab_size", t.vocab_size, {.at_least = 300});
   t.lowercase = c.flag_or("lowercase", t.lowercase);
   return t;
@@ -117,15 +131,10 @@ TrainOptions read_train(const ConfigReader& c) {
   return t;
 }
 
-/// Keys that one task alone has: given for another they would do nothing.
 void read_task_keys(const ConfigReader& c, RunConfig& r) {
-  auto belongs = [&](const char* key, TrainTask task) {
-    if (c.has(key) && r.task != task) c.reject(key, "it belongs to the task " + name_of(task));
-    return c.has(key);
-  };
-  if (belongs("mask_probability", TrainTask::mlm)) r.mask_probability = c.number("mask_probability", unit);
-  if (belongs("token_dropout", TrainTask::classify)) r.token_dropout = c.number("token_dropout", share);
-  if (!belongs("class_weights", TrainTask::classify)) return;
+  if (belongs(c, "mask_probability", r.task, TrainTask::mlm)) r.mask_probability = c.number("mask_probability", unit);
+  if (belongs(c, "token_dropout", r.task, TrainTask::classify)) r.token_dropout = c.number("token_dropout", share);
+  if (!belongs(c, "class_weights", r.task, TrainTask::classify)) return;
   if (c.raw("class_weights").is_string())
     r.class_balance = c.choice("class_weights", {"balanced", "sqrt_balanced"}) == "balanced"
                           ? RunConfig::ClassBalance::balanced
@@ -136,8 +145,22 @@ void read_task_keys(const ConfigReader& c, RunConfig& r) {
     if (weight <= 0) c.reject("class_weights", "every number must be above 0");
 }
 
-/// A default that a reader must be able to see: the metric that the best weights are chosen by.
-std::string default_metric(TrainTask task) { return task == TrainTask::classify ? "macro_f1" : "loss"; }
+/// A default that a reader must be able to see: the metric that the best weights are chosen by. Of taggers and of those
+/// who answer it depends on the data: settle_metric().
+std::string default_metric(TrainTask task) {
+  if (task == TrainTask::tag || task == TrainTask::answer) return "";
+  return task == TrainTask::classify ? "macro_f1" : "loss";
+}
+
+LongPolicy read_long(const ConfigReader& c, TrainTask task) {
+  std::vector<std::string> policies = {"chunk", "refuse"};  // the default first
+  if (task == TrainTask::translate) policies = {"refuse"};  // of the whole text: its pieces have no targets
+  if (task == TrainTask::answer) policies = {"stride", "chunk", "refuse"};
+  LongPolicy policy;
+  policy.kind = LongPolicy::parse(c.choice_or("policy", policies.front(), policies));
+  policy.longest = c.integer_or("longest", 0, at_least_0);
+  return policy;
+}
 
 }  // namespace
 
@@ -164,15 +187,10 @@ RunConfig RunConfig::read(const Json& run, const std::string& source) {
   RunConfig r;
   r.task = parse_task(c.choice("task", {"classify", "mlm", "lm", "translate", "tag", "answer"}));
   r.seed = static_cast<std::uint64_t>(c.integer_or("seed", 0, at_least_0));
-  r.data = read_data(c.object_or_empty("data"));
+  r.data = read_data(c.object_or_empty("data"), r.task);
   r.model = read_model(c);
   r.tokenizer = read_tokenizer(c.object_or_empty("tokenizer"), r.task);
-  ConfigReader lengths = c.object_or_empty("long");
-  bool whole = r.task == TrainTask::translate;  // a translation is of the whole text: its pieces have no targets
-  r.long_policy.kind = LongPolicy::parse(
-      lengths.choice_or("policy", whole ? "refuse" : "chunk",
-                        whole ? std::vector<std::string>{"refuse"} : std::vector<std::string>{"refuse", "chunk"}));
-  r.long_policy.longest = lengths.integer_or("longest", 0, at_least_0);
+  r.long_policy = read_long(c.object_or_empty("long"), r.task);
   ConfigReader train = c.object_or_empty("train");
   r.train = read_train(train);
   if (train.has("dropout")) r.dropout = train.number("dropout", share);
@@ -183,6 +201,10 @@ RunConfig RunConfig::read(const Json& run, const std::string& source) {
   return r;
 }
 
+void RunConfig::settle_metric(bool data_in_ids) {
+  if (train.early_stopping.metric.empty()) train.early_stopping.metric = data_in_ids ? "loss" : "f1";
+}
+
 Json RunConfig::resolved() const {
   Json run = {{"task", name_of(task)}, {"seed", seed}};
   run["data"] = {{"train", data.train},
@@ -190,6 +212,11 @@ Json RunConfig::resolved() const {
                  {"text_field", data.text_field},
                  {"label_field", data.label_field},
                  {"target_field", data.target_field}};
+  if (task == TrainTask::tag) run["data"]["entities_field"] = data.entities_field;
+  if (task == TrainTask::answer) {
+    run["data"]["question_field"] = data.question_field;
+    run["data"]["answers_field"] = data.answers_field;
+  }
   if (!model.from.empty()) {
     run["model"] = {{"from", model.from}};
   } else {
@@ -228,6 +255,7 @@ Json RunConfig::resolved() const {
   if (task == TrainTask::mlm) t["mask_probability"] = mask_probability;
   if (task == TrainTask::classify) t["token_dropout"] = token_dropout;
   t["early_stopping"] = {{"metric", train.early_stopping.metric}, {"patience", train.early_stopping.patience}};
+  if (train.early_stopping.metric.empty()) t["early_stopping"].erase("metric");
   run["train"] = t;
   return run;
 }

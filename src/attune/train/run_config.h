@@ -10,7 +10,6 @@
 
 namespace attune {
 
-/// tag and answer learn from lines of ids alone.
 enum class TrainTask { classify, mlm, lm, translate, tag, answer };
 std::string name_of(TrainTask task);
 
@@ -20,8 +19,11 @@ struct RunConfig {
   std::uint64_t seed = 0;
 
   struct Data {
-    std::string train, validation;  // files, or `train` one directory that `split` made
-    std::string text_field = "text", label_field = "label", target_field = "target";
+    std::string train, validation;    // files, or `train` one directory that `split` made
+    std::string text_field = "text";  // of answer "context"
+    std::string label_field = "label", target_field = "target";
+    std::string entities_field = "entities";                             // tag
+    std::string question_field = "question", answers_field = "answers";  // answer
   } data;
 
   struct ModelChoice {
@@ -47,6 +49,9 @@ struct RunConfig {
 
   /// Throws Error naming the key and, for an unknown one, the nearest. `source` names the file in errors.
   static RunConfig read(const Json& run, const std::string& source);
+  /// The metric of a run that names none, of tag and answer: f1 of texts, loss of lines of ids, of which none else is
+  /// known.
+  void settle_metric(bool data_in_ids);
   /// Everything, defaults included, as read() takes it: config.toml of the run directory.
   Json resolved() const;
 };

@@ -51,6 +51,31 @@ void check_labels(RunFiles& files, const Path& train, const Path& validation) {
           validation.string(), d.line, d.label.value_or(""));
 }
 
+/// What the records of tag and answer hold beside their texts.
+void read_annotations(const RunConfig& config, RunFiles& files) {
+  const auto each = [](const Documents& documents, auto&& read) {
+    for (const Document& d : documents.items)
+      within(documents.source + ", line " + std::to_string(d.line), [&] { read(d); });
+  };
+  const auto entities = [&](const Documents& documents, std::vector<Entities>& to) {
+    each(documents, [&](const Document& d) { to.push_back(marked_entities(d, config.data.entities_field)); });
+  };
+  const auto answers = [&](const Documents& documents, std::vector<Answers>& to) {
+    each(documents, [&](const Document& d) {
+      question_in(d, config.data.question_field);
+      to.push_back(known_answers(d, config.data.answers_field));
+    });
+  };
+  if (config.task == TrainTask::tag) {
+    entities(files.train, files.train_entities);
+    entities(files.validation, files.validation_entities);
+    files.labels = within(files.train.source, [&] { return iob2_labels(files.train_entities); });
+  } else if (config.task == TrainTask::answer) {
+    answers(files.train, files.train_answers);
+    answers(files.validation, files.validation_answers);
+  }
+}
+
 std::int64_t class_of(const std::string& label, const Bundle& bundle) {
   const auto& labels = bundle.contract.labels;
   auto found = std::find(labels.begin(), labels.end(), label);
@@ -88,6 +113,12 @@ std::vector<EncodedText> encode(const std::vector<Document>& documents, const Te
 struct Made {
   std::unique_ptr<TrainingSet> examples;
   std::vector<std::int64_t> origins;
+
+  Made() = default;
+  Made(std::unique_ptr<TrainingSet> set, std::vector<std::int64_t> documents)
+      : examples(std::move(set)), origins(std::move(documents)) {}
+  Made(NumberedExamples made)  // NOLINT: implicit on purpose
+      : examples(std::make_unique<FixedSet>(std::move(made.examples))), origins(std::move(made.origins)) {}
 };
 
 Made classification_set(const std::vector<Document>& documents, const Bundle& bundle) {
@@ -199,9 +230,6 @@ RunFiles read_run_files(const RunConfig& config) {
   auto [train, validation] = files_of(config);
   RunFiles files;
   files.in_ids = holds_examples(train);
-  check(files.in_ids || (config.task != TrainTask::tag && config.task != TrainTask::answer),
-        "{}: the task {} learns from lines of ids with labels, as `attune forward` reads them: this file holds texts",
-        train.string(), name_of(config.task));
   if (files.in_ids) {
     files.train_examples = read_examples(train);
     if (!validation.empty()) files.validation_examples = read_examples(validation);
@@ -215,6 +243,7 @@ RunFiles read_run_files(const RunConfig& config) {
     if (config.task == TrainTask::translate)
       for (const Documents* documents : {&files.train, &files.validation})
         for (const Document& d : documents->items) target_of(d, config, documents->source);
+    read_annotations(config, files);
   }
   auto trained = static_cast<std::int64_t>(files.in_ids ? files.train_examples.size() : files.train.items.size());
   files.lineage.push_back({"train", train.filename().string(), sha256_of_file(train), trained});
@@ -231,6 +260,7 @@ std::vector<std::string_view> training_texts(const RunFiles& files, const RunCon
   for (const Document& d : files.train.items) {
     texts.push_back(d.text);
     if (config.task == TrainTask::translate) texts.push_back(target_of(d, config, files.train.source));
+    if (config.task == TrainTask::answer) texts.push_back(question_in(d, config.data.question_field));
   }
   return texts;
 }
@@ -247,8 +277,15 @@ TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bu
     data.class_weights = class_weights_of(config, *data.train, bundle.contract.labels.size());
     return data;
   }
+  const TaggingSource tagging[] = {{files.train.items, files.train_entities, files.train.source},
+                                   {files.validation.items, files.validation_entities, files.validation.source}};
+  const std::string& question = config.data.question_field;
+  const AnsweringSource answering[] = {
+      {files.train.items, files.train_answers, question, files.train.source},
+      {files.validation.items, files.validation_answers, question, files.validation.source}};
   auto make = [&](const Documents& documents) -> Made {
     if (documents.items.empty()) return {};
+    const std::size_t part = &documents == &files.train ? 0 : 1;
     switch (config.task) {
       case TrainTask::classify:
         return classification_set(documents.items, bundle);
@@ -259,14 +296,26 @@ TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bu
       case TrainTask::translate:
         return translation_set(documents.items, config, bundle, documents.source);
       case TrainTask::tag:
+        return tagging_examples(tagging[part], bundle);
       case TrainTask::answer:
-        break;  // read_run_files() refused their texts
+        return answering_examples(answering[part], bundle);
     }
     return {};
   };
   Made train = make(files.train);
   TaskData data{std::move(train.examples), make(files.validation).examples};
   data.origins = std::move(train.origins);
+  if (data.validation && config.task == TrainTask::tag)
+    data.figures = [source = tagging[1], &bundle](const Run& during) {
+      return tagging_figures(source, bundle, during);
+    };
+  if (data.validation && config.task == TrainTask::answer) {
+    const auto none = [](const std::vector<Answers>& all) { return std::ranges::any_of(all, &Answers::empty); };
+    const bool may_have_none = none(files.train_answers) || none(files.validation_answers);
+    data.figures = [source = answering[1], may_have_none, &bundle](const Run& during) {
+      return answering_figures(source, bundle, may_have_none, during);
+    };
+  }
   data.class_weights = class_weights_of(config, *data.train, bundle.contract.labels.size());
   if (config.token_dropout > 0 && config.task == TrainTask::classify)
     data.train = std::make_unique<TokenDropoutSet>(std::move(data.train), config.token_dropout, mask_id(bundle),
@@ -274,8 +323,9 @@ TaskData make_task_data(const RunFiles& files, const RunConfig& config, const Bu
   return data;
 }
 
-Metrics measure(const Model& model, const TrainingSet& data, const Run& run) {
+Metrics measure(const Model& model, const TaskData& task, const Run& run) {
   NoGradient none;
+  const TrainingSet& data = *task.validation;
   std::vector<Example> examples;
   std::vector<std::int64_t> lengths;
   // One fixed key, so that masked tokens are the same at every evaluation.
@@ -297,6 +347,11 @@ Metrics measure(const Model& model, const TrainingSet& data, const Run& run) {
   }
   check(labelled > 0, "evaluating: no example has a label");
   double loss = sum / static_cast<double>(labelled);
+  if (task.figures) {
+    Metrics metrics = {{"loss", loss}};
+    for (auto& figure : task.figures(run)) metrics.push_back(std::move(figure));
+    return metrics;
+  }
   if (model.facts().head != HeadKind::classify) return {{"loss", loss}, {"perplexity", std::exp(loss)}};
   ClassScores scores = score_examples(model, examples, Run{.progress = {}, .cancel = run.cancel});
   std::vector<int> truth;

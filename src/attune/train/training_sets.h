@@ -7,6 +7,12 @@
 
 namespace attune {
 
+/// Examples and, for each, the number of the document that it comes from.
+struct NumberedExamples {
+  std::vector<Example> examples = {};
+  std::vector<std::int64_t> origins = {};
+};
+
 /// Examples that are the same in every epoch.
 class FixedSet : public TrainingSet {
  public:
