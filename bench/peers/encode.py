@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Peers of `attune bench encode`: the same documents through an encoder of the same sizes, mean pooling, vectors of length 1.
 
-As a program: encode.py PEER CASE.jsonl THREADS... prints a JSON line for each number of threads, real tokens a second (no padding counted).
+As a program: encode.py PEER f32|int8 CASE.jsonl THREADS... prints a JSON line for each number of threads, real tokens a second (no padding counted).
 All peers take the documents sorted by length, 32 together, padded to the longest of the batch, which is what sentence-transformers does.
 
 pytorch      BertModel (SDPA)
-onnxruntime  the same model exported and fused by onnxruntime.transformers
-ctranslate2  the same model converted (its encoder takes ragged batches and pads within)
+onnxruntime  the same model exported and fused by onnxruntime.transformers; int8: quantised dynamically, a scale for each channel
+ctranslate2  the same model converted (its encoder takes ragged batches and pads within); int8: its compute type
 """
 import json
 import os
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-PEERS = ("pytorch", "onnxruntime", "ctranslate2")
+PEERS = {"f32": ("pytorch", "onnxruntime", "ctranslate2"), "int8": ("onnxruntime", "ctranslate2")}
 
 
 def present(root, own, attune):
@@ -28,13 +28,16 @@ def present(root, own, attune):
     cases = pathlib.Path(present.data.name) / "cases"
     subprocess.run([attune, "bench", "encode", "--export", cases], check=True)
     threads = [str(n) for n in sorted({line["threads"] for line in own})]
+    kinds = [kind for kind in PEERS if any(line["case"] == f"minilm, {kind}" for line in own)]
     found = []
-    for peer in PEERS:
+    for peer in PEERS["f32"]:
         module = {"pytorch": "torch"}.get(peer, peer)
-        if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
-            found.append((peer, [python, __file__, peer, cases / "minilm.jsonl", *threads], dict(os.environ)))
-        else:
+        if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode != 0:
             print(f"{peer} is missing: run bench/setup_peers python", file=sys.stderr)
+            continue
+        wanted = ",".join(kind for kind in kinds if peer in PEERS[kind])
+        if wanted:
+            found.append((peer, [python, __file__, peer, wanted, cases / "minilm.jsonl", *threads], dict(os.environ)))
     return found
 
 
@@ -70,7 +73,7 @@ def bert(head):
     return BertModel(BertConfig(**config), add_pooling_layer=False).eval()
 
 
-def pytorch(head, threads):
+def pytorch(head, kind, threads):
     import torch
 
     torch.set_num_threads(threads)
@@ -86,7 +89,7 @@ def pytorch(head, threads):
     return embed
 
 
-def onnxruntime(head, threads):
+def onnxruntime(head, kind, threads):
     import onnxruntime as ort
     import torch
     from onnxruntime.transformers import optimizer
@@ -109,10 +112,14 @@ def onnxruntime(head, threads):
     config = head["config"]
     fused = optimizer.optimize_model(str(directory / "model.onnx"), model_type="bert", num_heads=config["num_attention_heads"],
                                      hidden_size=config["hidden_size"])
-    fused.save_model_to_file(str(directory / "fused.onnx"))
+    fused.save_model_to_file(str(directory / "f32.onnx"))
+    if kind == "int8":
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        quantize_dynamic(str(directory / "f32.onnx"), str(directory / "int8.onnx"), per_channel=True, weight_type=QuantType.QInt8)
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
-    session = ort.InferenceSession(str(directory / "fused.onnx"), options, providers=["CPUExecutionProvider"])
+    session = ort.InferenceSession(str(directory / f"{kind}.onnx"), options, providers=["CPUExecutionProvider"])
 
     def embed(batch):
         ids, mask = padded(batch)
@@ -121,7 +128,7 @@ def onnxruntime(head, threads):
     return embed
 
 
-def ctranslate2(head, threads):
+def ctranslate2(head, kind, threads):
     import ctranslate2
     import numpy
     from transformers import BertTokenizerFast
@@ -135,7 +142,7 @@ def ctranslate2(head, threads):
     (directory / "config.json").write_text(json.dumps({**config, "position_embedding_type": "absolute"}))  # the converter asks for it
     BertTokenizerFast(vocab_file=str(directory / "vocab.txt")).save_pretrained(directory)
     ctranslate2.converters.TransformersConverter(str(directory)).convert(str(directory / "converted"))
-    encoder = ctranslate2.Encoder(str(directory / "converted"), device="cpu", compute_type="float32", inter_threads=1, intra_threads=threads)
+    encoder = ctranslate2.Encoder(str(directory / "converted"), device="cpu", compute_type={"f32": "float32", "int8": "int8"}[kind], inter_threads=1, intra_threads=threads)
 
     def embed(batch):
         states = numpy.array(encoder.forward_batch(batch).last_hidden_state)
@@ -145,21 +152,23 @@ def ctranslate2(head, threads):
 
 
 def main():
-    peer, case, *threads = sys.argv[1:]
+    peer, kinds, case, *threads = sys.argv[1:]
     with open(case) as file:
         head = json.loads(next(file))
         documents = [json.loads(line)["ids"] for line in file]
     tokens, batches = sum(map(len, documents)), batches_of(documents)
-    for count in map(int, threads):
-        embed = {"pytorch": pytorch, "onnxruntime": onnxruntime, "ctranslate2": ctranslate2}[peer](head, count)
-        embed(batches[0])
-        seconds = []
-        for _ in range(3):
-            began = time.perf_counter()
-            for batch in batches:
-                embed(batch)
-            seconds.append(time.perf_counter() - began)
-        print(json.dumps({"case": head["case"], "threads": count, "value": tokens / sorted(seconds)[1], "unit": "tokens/s"}), flush=True)
+    for kind in kinds.split(","):
+        for count in map(int, threads):
+            embed = {"pytorch": pytorch, "onnxruntime": onnxruntime, "ctranslate2": ctranslate2}[peer](head, kind, count)
+            embed(batches[0])
+            seconds = []
+            for _ in range(3):
+                began = time.perf_counter()
+                for batch in batches:
+                    embed(batch)
+                seconds.append(time.perf_counter() - began)
+            print(json.dumps({"case": f"minilm, {kind}", "threads": count, "value": tokens / sorted(seconds)[1], "unit": "tokens/s"}),
+                  flush=True)
 
 
 if __name__ == "__main__":

@@ -57,6 +57,8 @@ double seconds_of(const Model& model, const std::vector<std::vector<std::int64_t
 
 }  // namespace
 
+std::vector<std::string> encoding_names() { return {"minilm, f32", "minilm, int8"}; }
+
 void encoding(const Report& report, const Run& run) {
   ThreadsRestored restored;
   const auto all = random_documents();
@@ -68,24 +70,31 @@ void encoding(const Report& report, const Run& run) {
   const auto width = static_cast<double>(hidden);
   const double operations = static_cast<double>(layers) *
                             (2 * width * (4 * width + 2 * static_cast<double>(inner)) + 4 * width * pairs / tokens);
-  const std::unique_ptr<Model> model = build_model(
-      config(), "the benchmark's model", {.checkpoint = nullptr, .initial = RandomKey{.seed = 1}.at("weights")});
-  for (int threads : std::set<int>{1, restored.before}) {
-    set_num_threads(threads);
-    std::vector<double> seconds;
-    for (int round = 0; round < 3; ++round) {
-      if (run.cancelled()) throw Cancelled("bench encode: stopped");
-      seconds.push_back(seconds_of(*model, all));
+  for (const bool int8 : {false, true}) {
+    const std::string name = encoding_names()[int8 ? 1 : 0];
+    if (!report.wants(name)) continue;
+    const std::unique_ptr<Model> model = build_model(config(), "the benchmark's model",
+                                                     {.checkpoint = nullptr,
+                                                      .initial = RandomKey{.seed = 1}.at("weights"),
+                                                      .linears = int8 ? LinearFormat::int8 : LinearFormat::as_stored});
+    for (int threads : std::set<int>{1, restored.before}) {
+      set_num_threads(threads);
+      std::vector<double> seconds;
+      for (int round = 0; round < 3; ++round) {
+        if (run.cancelled()) throw Cancelled("bench encode: stopped");
+        seconds.push_back(seconds_of(*model, all));
+      }
+      std::sort(seconds.begin(), seconds.end());
+      const double rate = int8 ? kernels::byte_multiply_add_rate() : kernels::multiply_add_rate();
+      report({"encode", name, threads, tokens / seconds[1], "tokens/s", rate / operations});
     }
-    std::sort(seconds.begin(), seconds.end());
-    report({"encode", "minilm", threads, tokens / seconds[1], "tokens/s", kernels::multiply_add_rate() / operations});
   }
 }
 
 void write_encoding_cases(const Path& directory) {
   write_directory_atomically(directory, [](const Path& inside) {
     AtomicFile file(inside / "minilm.jsonl");
-    file.write(Json{{"case", "minilm"}, {"config", config()}}.dump() + "\n");
+    file.write(Json{{"config", config()}}.dump() + "\n");
     for (const auto& ids : random_documents()) file.write(Json{{"ids", ids}}.dump() + "\n");
     file.commit();
   });

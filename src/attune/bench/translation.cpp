@@ -40,8 +40,9 @@ Json config() {
           {"eos_token_id", 0}};
 }
 
-std::unique_ptr<Model> model() {
-  return build_model(config(), "the benchmark's model", {.checkpoint = nullptr, .initial = RandomKey{.seed = 1}});
+std::unique_ptr<Model> model(LinearFormat linears = LinearFormat::as_stored) {
+  return build_model(config(), "the benchmark's model",
+                     {.checkpoint = nullptr, .initial = RandomKey{.seed = 1}, .linears = linears});
 }
 
 /// Each ends with the end token.
@@ -85,24 +86,28 @@ double operations(const std::vector<std::vector<std::int64_t>>& ids) {
 
 }  // namespace
 
-std::vector<std::string> translation_names() { return {"f32, beam 4"}; }
+std::vector<std::string> translation_names() { return {"f32, beam 4", "int8, beam 4"}; }
 
 void translation(const Report& report, const Run& run) {
   ThreadsRestored restored;
-  const std::unique_ptr<Model> translator = model();
   const auto ids = source_ids();
-  seconds_of(*translator, {ids.front()});  // weights are laid out once
-  for (int threads : std::set<int>{1, restored.before}) {
-    set_num_threads(threads);
-    std::vector<double> seconds;
-    for (int round = 0; round < 3; ++round) {
-      if (run.cancelled()) throw Cancelled("bench translate: stopped");
-      seconds.push_back(seconds_of(*translator, ids));
+  const auto tokens = static_cast<double>(sources * written);
+  for (const bool int8 : {false, true}) {
+    const std::string name = translation_names()[int8 ? 1 : 0];
+    if (!report.wants(name)) continue;
+    const std::unique_ptr<Model> translator = model(int8 ? LinearFormat::int8 : LinearFormat::as_stored);
+    seconds_of(*translator, {ids.front()});  // weights are laid out once
+    for (int threads : std::set<int>{1, restored.before}) {
+      set_num_threads(threads);
+      std::vector<double> seconds;
+      for (int round = 0; round < 3; ++round) {
+        if (run.cancelled()) throw Cancelled("bench translate: stopped");
+        seconds.push_back(seconds_of(*translator, ids));
+      }
+      std::sort(seconds.begin(), seconds.end());
+      const double rate = int8 ? kernels::byte_multiply_add_rate() : kernels::multiply_add_rate();
+      report({"translate", name, threads, tokens / seconds[1], "tokens/s", rate * tokens / operations(ids)});
     }
-    std::sort(seconds.begin(), seconds.end());
-    const auto tokens = static_cast<double>(sources * written);
-    report({"translate", translation_names()[0], threads, tokens / seconds[1], "tokens/s",
-            tokens * kernels::multiply_add_rate() / operations(ids)});
   }
 }
 
