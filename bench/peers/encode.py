@@ -114,9 +114,11 @@ def onnxruntime(head, kind, threads):
                                      hidden_size=config["hidden_size"])
     fused.save_model_to_file(str(directory / "f32.onnx"))
     if kind == "int8":
+        import onnx
         from onnxruntime.quantization import QuantType, quantize_dynamic
 
-        quantize_dynamic(str(directory / "f32.onnx"), str(directory / "int8.onnx"), per_channel=True, weight_type=QuantType.QInt8)
+        quantize_dynamic(str(directory / "f32.onnx"), str(directory / "int8.onnx"), per_channel=True, weight_type=QuantType.QInt8,
+                         extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT})  # fused operations do not tell theirs
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     session = ort.InferenceSession(str(directory / f"{kind}.onnx"), options, providers=["CPUExecutionProvider"])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Peer of `attune bench translate`: CTranslate2 with the same weights and sources, four beams, 32 tokens each.
 
-As a program: translate.py DIRECTORY COMPUTE_TYPE THREADS... prints a JSON line for each number of threads. DIRECTORY is what
+As a program: translate.py DIRECTORY COMPUTE_TYPE,... THREADS... prints a JSON line for each type and number of threads. DIRECTORY is what
 `attune bench translate --export` writes; CTranslate2's own converter for Marian turns it into its format beside it, once. All
 sources are one batch; the median of three runs after one that is not counted.
 """
@@ -27,7 +27,8 @@ def present(root, own, attune):
     subprocess.run([attune, "bench", "translate", "--export", case], check=True)
     threads = [str(n) for n in sorted({line["threads"] for line in own})]
     wanted = {line["case"] for line in own}
-    return [("ctranslate2", [python, __file__, case, kind, *threads], dict(os.environ)) for kind, name in CASES.items() if name in wanted]
+    kinds = ",".join(kind for kind, name in CASES.items() if name in wanted)
+    return [("ctranslate2", [python, __file__, case, kinds, *threads], dict(os.environ))]
 
 
 def convert(directory):
@@ -55,23 +56,24 @@ def convert(directory):
 def main():
     import ctranslate2
 
-    directory, kind = pathlib.Path(sys.argv[1]), sys.argv[2]
+    directory = pathlib.Path(sys.argv[1])
     if not (directory / "ctranslate2").exists():
         convert(directory)
     sources = [list(map(str, json.loads(line))) for line in (directory / "sources.jsonl").read_text().splitlines()]
-    for threads in map(int, sys.argv[3:]):
-        translator = ctranslate2.Translator(str(directory / "ctranslate2"), device="cpu", compute_type=kind, inter_threads=1,
-                                            intra_threads=threads)
-        seconds, written = [], 0
-        for _ in range(4):
-            began = time.perf_counter()
-            results = translator.translate_batch(sources, beam_size=4, min_decoding_length=32, max_decoding_length=32)
-            seconds.append(time.perf_counter() - began)
-            lengths = {len(result.hypotheses[0]) for result in results}
-            assert lengths == {32}, lengths
-            written = sum(len(result.hypotheses[0]) for result in results)
-        print(json.dumps({"case": CASES[kind], "threads": threads, "value": written / statistics.median(seconds[1:]),
-                          "unit": "tokens/s"}), flush=True)
+    for kind in sys.argv[2].split(","):
+        for threads in map(int, sys.argv[3:]):
+            translator = ctranslate2.Translator(str(directory / "ctranslate2"), device="cpu", compute_type=kind, inter_threads=1,
+                                                intra_threads=threads)
+            seconds, written = [], 0
+            for _ in range(4):
+                began = time.perf_counter()
+                results = translator.translate_batch(sources, beam_size=4, min_decoding_length=32, max_decoding_length=32)
+                seconds.append(time.perf_counter() - began)
+                lengths = {len(result.hypotheses[0]) for result in results}
+                assert lengths == {32}, lengths
+                written = sum(len(result.hypotheses[0]) for result in results)
+            print(json.dumps({"case": CASES[kind], "threads": threads, "value": written / statistics.median(seconds[1:]),
+                              "unit": "tokens/s"}), flush=True)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,8 @@ Int8Matrix::Int8Matrix(const Matrix<float>& w)
   check(inputs_ <= most_inputs, "an int8 matrix has at most {} inputs, not {}: keep this weight in f32", most_inputs,
         inputs_);
   const std::int64_t tiles = divide_up(outputs_, tile_outputs), of_tile = padded_inputs_ * tile_outputs;
-  storage_ = allocate(static_cast<std::size_t>(tiles * of_tile) + static_cast<std::size_t>(outputs_) * sizeof(float));
+  storage_ = allocate(static_cast<std::size_t>(tiles * of_tile) +
+                      static_cast<std::size_t>(tiles * tile_outputs) * sizeof(float));
   auto* codes = reinterpret_cast<std::uint8_t*>(storage_->data);
   auto* scales = reinterpret_cast<float*>(codes + tiles * of_tile);
   sign_offset_ = integer_kernels().sign_offset;
@@ -43,6 +44,7 @@ Int8Matrix::Int8Matrix(const Matrix<float>& w)
     for (std::int64_t tile = begin; tile < end; ++tile) {
       std::uint8_t* to = codes + tile * of_tile;
       std::fill(to, to + of_tile, static_cast<std::uint8_t>(sign_offset_));
+      std::fill(scales + tile * tile_outputs, scales + (tile + 1) * tile_outputs, 0.0f);
       Differences& sums = differences[static_cast<std::size_t>(tile)];
       for (std::int64_t j = tile * tile_outputs; j < std::min(outputs_, (tile + 1) * tile_outputs); ++j) {
         float most = 0;
@@ -102,20 +104,31 @@ void matmul(const Rows<const float>& x, const Int8Matrix& w, const Rows<float>& 
            });
 
   const auto multiply = [&](std::int64_t row, std::int64_t rows, std::int64_t tile) {
-    Scratch scratch;
-    auto* sums = scratch.take<std::int32_t>(rows * tile_outputs);
-    kernels.multiply_whole({w.codes_ + tile * inputs * tile_outputs, codes.data() + row * inputs, inputs,
-                            starts.data() + row, inputs, sums},
-                           rows);
     const std::int64_t first = tile * tile_outputs, width = std::min(tile_outputs, w.outputs_ - first);
-    for (std::int64_t i = 0; i < rows; ++i) {
-      float* to = y[row + i] + first;
-      const float scale = scales.data()[row + i];
-      for (std::int64_t j = 0; j < width; ++j) {
-        const float product = static_cast<float>(sums[i * tile_outputs + j]) * (w.scales_[first + j] * scale);
-        to[j] = bias ? product + bias[first + j] : product;
-      }
+    WholeProduct product{w.codes_ + tile * inputs * tile_outputs,
+                         w.scales_ + first,
+                         bias ? bias + first : nullptr,
+                         codes.data() + row * inputs,
+                         inputs,
+                         scales.data() + row,
+                         starts.data() + row,
+                         y[row] + first,
+                         y.stride};
+    if (width == tile_outputs) {
+      kernels.multiply_whole(product, rows);
+      return;
     }
+    Scratch scratch;  // the kernel reads and writes whole tiles
+    float* copy = scratch.take<float>((rows + 1) * tile_outputs);
+    if (bias) {
+      std::fill(copy, copy + tile_outputs, 0.0f);
+      std::copy(product.bias, product.bias + width, copy);
+      product.bias = copy;
+    }
+    product.y = copy + tile_outputs, product.y_stride = tile_outputs;
+    kernels.multiply_whole(product, rows);
+    for (std::int64_t i = 0; i < rows; ++i)
+      std::copy(product.y + i * tile_outputs, product.y + i * tile_outputs + width, y[row + i] + first);
   };
   const std::int64_t tiles = divide_up(w.outputs_, tile_outputs);
   // A task reads 32 KiB of weights or more, or multiplies for as long.

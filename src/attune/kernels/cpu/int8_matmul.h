@@ -34,7 +34,7 @@ class Int8Matrix {
  private:
   friend void matmul(const Rows<const float>& x, const Int8Matrix& w, const Rows<float>& y, const float* bias);
 
-  std::shared_ptr<Storage> storage_;  // codes [outputs / 32, inputs / 4, 32, 4], filled up with zeros; scales [outputs]
+  std::shared_ptr<Storage> storage_;  // codes [outputs / 32, inputs / 4, 32, 4], filled up with zeros; scales, alike
   const std::uint8_t* codes_ = nullptr;
   const float* scales_ = nullptr;
   std::int64_t outputs_ = 0, inputs_ = 0, padded_inputs_ = 0;

@@ -150,9 +150,10 @@ void multiply(const TileProduct& p, std::int64_t rows) {
 
 template <class Dot, int kRows>
 HWY_NOINLINE void multiply_whole_rows(const WholeProduct& p, std::int64_t row) {
+  const DotFloats d;
   const DotIntegers di;
   for (std::int64_t first = 0; first < tile_outputs; first += tile_vectors * dot_lanes) {
-    const std::int8_t* x = p.x + row * p.x_stride;
+    const std::int8_t* x = p.x + row * p.inputs;
     const std::uint8_t* codes = p.codes + 4 * first;
     IntegerVector sums[kRows][tile_vectors];
     ATTUNE_UNROLL
@@ -162,13 +163,18 @@ HWY_NOINLINE void multiply_whole_rows(const WholeProduct& p, std::int64_t row) {
     }
     std::int64_t k = 0;
     for (; k + 16 <= p.inputs; k += 16)
-      add_products<Dot, true, kRows, 4>(codes + k * tile_outputs, x + k, p.x_stride, sums);
-    for (; k < p.inputs; k += 4) add_products<Dot, true, kRows, 1>(codes + k * tile_outputs, x + k, p.x_stride, sums);
+      add_products<Dot, true, kRows, 4>(codes + k * tile_outputs, x + k, p.inputs, sums);
+    for (; k < p.inputs; k += 4) add_products<Dot, true, kRows, 1>(codes + k * tile_outputs, x + k, p.inputs, sums);
     ATTUNE_UNROLL
     for (int r = 0; r < kRows; ++r) {
+      const FloatVector x_scale = hn::Set(d, p.x_scales[row + r]);
       ATTUNE_UNROLL
-      for (int v = 0; v < tile_vectors; ++v)
-        hn::Store(sums[r][v], di, p.sums + (row + r) * tile_outputs + first + v * dot_lanes);
+      for (int v = 0; v < tile_vectors; ++v) {
+        const std::int64_t j = first + v * dot_lanes;
+        FloatVector y = hn::Mul(hn::ConvertTo(d, sums[r][v]), hn::Mul(hn::LoadU(d, p.w_scales + j), x_scale));
+        if (p.bias) y = hn::Add(y, hn::LoadU(d, p.bias + j));
+        hn::StoreU(y, d, p.y + (row + r) * p.y_stride + j);
+      }
     }
   }
 }

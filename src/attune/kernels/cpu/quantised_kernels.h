@@ -78,14 +78,17 @@ struct TileProduct {
   float* y;  // [rows, 32]
 };
 
-/// sums[i, j] = starts[i] + sum over all inputs of codes, in whole numbers.
+/// y[i, j] = bias[j] + (starts[i] + the sum over all inputs of codes, in whole numbers) * (w_scales[j] * x_scales[i]).
 struct WholeProduct {
-  const std::uint8_t* codes;  // [inputs / 4, 32, 4]
-  const std::int8_t* x;       // [rows, inputs]
-  std::int64_t x_stride;
+  const std::uint8_t* codes;   // [inputs / 4, 32, 4]
+  const float* w_scales;       // [32]
+  const float* bias;           // [32] or null
+  const std::int8_t* x;        // [rows, inputs]
+  std::int64_t inputs;         // a multiple of 4; the row stride of x too
+  const float* x_scales;       // [rows]
   const std::int32_t* starts;  // [rows]
-  std::int64_t inputs;         // a multiple of 4
-  std::int32_t* sums;          // [rows, 32]
+  float* y;                    // [rows, 32]
+  std::int64_t y_stride;
 };
 
 /// What a row of x with a single scale was rounded by, and the sum of its codes.
