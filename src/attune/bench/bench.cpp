@@ -11,6 +11,7 @@
 #include "attune/bench/encoding.h"
 #include "attune/bench/generation.h"
 #include "attune/bench/matmul.h"
+#include "attune/bench/model_generation.h"
 #include "attune/bench/quantised_matmul.h"
 #include "attune/bench/tokenization.h"
 #include "attune/bench/training.h"
@@ -22,6 +23,11 @@ void check_case(const Bench& bench, const std::string& only) {
   if (std::ranges::any_of(bench.cases, [&](const std::string& name) { return name.find(only) != std::string::npos; }))
     return;
   fail("bench {}: no case has \"{}\" in its name: they are {}", bench.name, only, fmt::join(bench.cases, "; "));
+}
+
+Bench with_model(const Bench& bench) {
+  check(static_cast<bool>(bench.run_model), "bench {}: it takes no model's files: leave --model out", bench.name);
+  return {bench.name, bench.title, bench.model_cases, bench.run_model};
 }
 
 const std::vector<Bench>& benches() {
@@ -42,7 +48,13 @@ const std::vector<Bench>& benches() {
        decoding_attention_names(), decoding_attention},
       {"encode", "1,000 ragged documents to vectors, MiniLM-L6's sizes, beside the rate of plain multiply-adds",
        encoding_names(), encoding, write_encoding_cases},
-      {"generate", "decoding with a cache, beside the rate of reading the weights", generation_names(), generation},
+      {"generate",
+       "decoding with a cache, beside the rate of reading the weights",
+       generation_names(),
+       generation,
+       {},
+       model_generation,
+       model_generation_names()},
       {"translate", "beam search with a Marian of the base size, beside the rate of plain multiply-adds",
        translation_names(), translation, write_translation_case},
       {"tokenize", "texts to token ids with tokenizers of each kind, beside the rate of reading memory",

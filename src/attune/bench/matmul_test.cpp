@@ -31,6 +31,20 @@ TEST(Bench, ACaseThatNoneHasIsAnErrorWithTheCases) {
   }
 }
 
+TEST(Bench, AModelsFilesAreTakenByThoseThatHaveCasesForThem) {
+  for (const Bench& bench : benches()) {
+    if (bench.name != "generate") {
+      EXPECT_THROW(with_model(bench), Error) << bench.name;
+      continue;
+    }
+    const Bench with = with_model(bench);
+    EXPECT_NO_THROW(check_case(with, "cold start"));
+    EXPECT_THROW(check_case(with, "eight together"), Error);
+    const Report report{.tell = [](const Measurement&) {}, .only = "", .model = "no-such-model.gguf"};
+    EXPECT_THROW(with.run(report, {}), Error);
+  }
+}
+
 TEST(BenchMeasurement, IsOneLineOfJsonWithTheAgreedKeys) {
   EXPECT_EQ(json_line({"matmul", "4x768x3072", 2, 1.5, "GFLOP/s", 3.0}),
             R"({"bench":"matmul","case":"4x768x3072","threads":2,"value":1.5,"unit":"GFLOP/s","limit":3.0})");

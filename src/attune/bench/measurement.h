@@ -18,7 +18,8 @@ struct Measurement {
 /// Where a benchmark tells its lines, and which of its cases are wanted.
 struct Report {
   std::function<void(const Measurement&)> tell;
-  std::string only = {};  // a part of the wanted cases' names
+  std::string only = {};   // a part of the wanted cases' names
+  std::string model = {};  // files of a model, for a benchmark that takes one (Bench::run_model)
 
   bool wants(const std::string& name) const { return name.find(only) != std::string::npos; }
   void operator()(const Measurement& m) const { tell(m); }

@@ -13,7 +13,7 @@ namespace attune {
 namespace {
 
 struct BenchOptions {
-  std::string name, only, input;
+  std::string name, only, input, model;
   bool json = false;
   // attention by families
   std::vector<std::string> families, lengths = {"512..131072"};
@@ -37,9 +37,10 @@ int run_families(const BenchOptions& options, const Session& session) {
 int run_bench(const BenchOptions& options, const Session& session) {
   if (!options.families.empty()) return run_families(options, session);
   std::vector<std::string> names;
-  for (const bench::Bench& one : bench::benches()) {
-    names.push_back(one.name);
-    if (one.name != options.name) continue;
+  for (const bench::Bench& each : bench::benches()) {
+    names.push_back(each.name);
+    if (each.name != options.name) continue;
+    const bench::Bench one = options.model.empty() ? each : bench::with_model(each);
     if (!options.input.empty()) {
       check(static_cast<bool>(one.write_input),
             "bench {}: it makes up its input from sizes alone: there is none to write", one.name);
@@ -56,7 +57,7 @@ int run_bench(const BenchOptions& options, const Session& session) {
                fmt::print("{}\n", options.json ? json_line(m) : text_line(m));
                std::fflush(stdout);
              },
-             options.only},
+             options.only, options.model},
             session.run);
     return 0;
   }
@@ -75,6 +76,8 @@ Command bench_command() {
             for (const bench::Bench& one : bench::benches()) names += (names.empty() ? "" : ", ") + one.name;
             arguments.positional("NAME", options->name, names);
             arguments.option("--case", options->only, "only cases whose names have this in them");
+            arguments.option("--model", options->model,
+                             "generate: a model's files, whose reading, writing, memory and start are measured");
             arguments.option("--export", options->input,
                              "measure nothing: write the input, for peers, to this directory");
             arguments.flag("--json", options->json, "a JSON line a case");
