@@ -16,16 +16,9 @@
 #include <hwy/highway.h>
 
 #include "attune/kernels/cpu/dot-inl.h"
+#include "attune/kernels/cpu/packed_product-inl.h"
 #include "attune/kernels/cpu/unpack-inl.h"
 #include "attune/kernels/cpu/unpack_k-inl.h"
-
-// The accumulators stay in registers only where the loops over them are unrolled whole.
-#undef ATTUNE_UNROLL
-#if defined(__clang__)
-#define ATTUNE_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define ATTUNE_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace attune::kernels::HWY_NAMESPACE {
@@ -53,12 +46,6 @@ void unpack(const PackedOutputs& from, const CodeTile& to) {
       Unpack<kFormat>::run({from.data + first * from.stride, from.stride}, block * bytes, writer);
     }
   }
-}
-
-HWY_INLINE std::uint32_t four_bytes(const std::int8_t* x) {
-  std::uint32_t word;
-  std::memcpy(&word, x, sizeof word);
-  return word;
 }
 
 /// sums[r][v] += codes of vector v times row r of x, for 4 kWords inputs.
@@ -277,6 +264,7 @@ template <class Dot, QuantisedFormat kFormat>
 void add_format(IntegerKernels& k) {
   constexpr CodeRule rule = code_rule(kFormat);
   k.unpack[static_cast<int>(kFormat)] = &unpack<kFormat, Dot::sign_offset>;
+  k.multiply_one[static_cast<int>(kFormat)] = &multiply_one<Dot, kFormat>;
   k.multiply[static_cast<int>(kFormat)] = &multiply<Dot, Kind<rule.part, rule.has_addend, rule.has_sign>>;
 }
 

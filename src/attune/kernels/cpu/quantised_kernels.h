@@ -104,6 +104,8 @@ struct IntegerKernels {
   void (*unpack[all_quantised_formats.size()])(const PackedOutputs& from, const CodeTile& to);
   /// For any number of rows.
   void (*multiply[all_quantised_formats.size()])(const TileProduct& product, std::int64_t rows);
+  /// Both for one row, whose y is [32], without a tile between, to the same bits.
+  void (*multiply_one[all_quantised_formats.size()])(const PackedOutputs& from, const CodedRows& x, float* y);
   void (*multiply_whole)(const WholeProduct& product, std::int64_t rows);
   /// The scales (largest magnitude / 127) and codes of blocks of 32 values of x, and the sums of each 16 codes. A block
   /// that holds an infinite value or NaN gets the scale NaN.

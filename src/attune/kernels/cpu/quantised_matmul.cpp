@@ -16,6 +16,7 @@ namespace {
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 constexpr std::int64_t block_rows = 256;  // of x: their sums for a tile are 32 KiB
+constexpr std::int64_t few_rows = 4;      // of x: reading the weights is what takes the time
 constexpr std::int64_t half_block = 16;   // values of x whose codes' sum is known
 
 /// All of x, rounded, with what its products with a format need besides.
@@ -111,7 +112,12 @@ void multiply_tile(const Work& w, std::int64_t row, std::int64_t rows, std::int6
   const auto format = static_cast<std::size_t>(w.w.format);
   for (std::int64_t input = 0; input < w.w.width; input += tile_inputs) {
     const std::int64_t inputs = std::min(tile_inputs, w.w.width - input);
-    w.kernels.unpack[format](outputs_from(w, first, input, inputs, spare), tile);
+    const PackedOutputs outputs = outputs_from(w, first, input, inputs, spare);
+    if (rows == 1) {
+      w.kernels.multiply_one[format](outputs, w.x.at(row, input), sums);
+      continue;
+    }
+    w.kernels.unpack[format](outputs, tile);
     w.kernels.multiply[format]({tile, w.x.at(row, input), inputs, sums}, rows);
   }
   for (std::int64_t i = 0; i < rows; ++i) std::memcpy(w.y[row + i] + first, sums + i * tile_outputs, bytes);
@@ -140,6 +146,9 @@ void matmul(const Rows<const float>& x, const QuantisedRows& w, const Rows<float
       for (std::int64_t j = 0; j < y.width; ++j) y[i][j] = bias ? bias[j] : 0.0f;
     return;
   }
+  // The first tile's memory is on its way while x is rounded; each tile asks for the next one's.
+  for (std::int64_t i = 0; i < std::min(w.count, tile_outputs) * w.stride && x.count <= few_rows; i += 64)
+    __builtin_prefetch(w.data + i, 0, 2);
   const CodedX coded(x, code_rule(w.format), integer_kernels());
   const Work work{w, y, bias, coded};
   const std::int64_t tiles = divide_up(w.count, tile_outputs), rows_at_once = std::min(x.count, block_rows);

@@ -30,6 +30,7 @@ struct Unpack<QuantisedFormat::Q2_K> {
       to.scale(i, hn::Mul(scale, byte_number(low_halves(parts[i / 4]), i % 4)));
       to.addend(i, hn::Neg(hn::Mul(minimum, byte_number(high_halves(parts[i / 4]), i % 4))));
     }
+#pragma GCC unroll 2
     for (int n = 0; n < 2; ++n) {
 #pragma GCC unroll 2
       for (int half = 0; half < 2; ++half) {
@@ -60,8 +61,10 @@ struct Unpack<QuantisedFormat::Q3_K> {
       const WordVector six = hn::Or(lower, hn::ShiftLeft<4>(field(packed[2], i / 4 * 2, 3)));
       to.scale(i, hn::Mul(scale, hn::Sub(byte_number(six, i % 4), hn::Set(DotFloats(), 32.0f))));
     }
+#pragma GCC unroll 2
     for (int half = 0; half < 2; ++half) {
       const Words high = load_words(rows, at + 16 * half);
+#pragma GCC unroll 2
       for (int n = 0; n < 2; ++n) {
         const Words codes = load_words(rows, at + 32 + 32 * n + 16 * half);
 #pragma GCC unroll 4
@@ -97,6 +100,7 @@ struct Unpack<QuantisedFormat::Q4_K> {
   template <class Writer>
   static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     write_six_bit_parts(load_words(rows, at), to);
+#pragma GCC unroll 4
     for (int n = 0; n < 4; ++n) {
 #pragma GCC unroll 2
       for (int half = 0; half < 2; ++half) {
@@ -116,8 +120,10 @@ struct Unpack<QuantisedFormat::Q5_K> {
   template <class Writer>
   static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
     write_six_bit_parts(load_words(rows, at), to);
+#pragma GCC unroll 2
     for (int half = 0; half < 2; ++half) {
       const Words high = load_words(rows, at + 16 + 16 * half);
+#pragma GCC unroll 4
       for (int n = 0; n < 4; ++n) {
         const Words codes = load_words(rows, at + 48 + 32 * n + 16 * half);
 #pragma GCC unroll 4
@@ -140,6 +146,7 @@ struct Unpack<QuantisedFormat::Q6_K> {
     const FloatVector scale = high_half_number(last[3]);
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i) to.scale(i, hn::Mul(scale, signed_byte_number(parts[i / 4], i % 4)));
+#pragma GCC unroll 2
     for (int n = 0; n < 2; ++n) {
 #pragma GCC unroll 2
       for (int half = 0; half < 2; ++half) {
