@@ -15,6 +15,7 @@ namespace attune {
 namespace {
 
 constexpr const char* single_name = "model.safetensors";
+constexpr const char* scale_ending = "_scale";
 constexpr const char* index_name = "model.safetensors.index.json";
 
 struct Index {
@@ -65,6 +66,7 @@ class SafetensorsFiles : public TensorStore {
   Metadata add_all(const Path& path) {
     files_.push_back(SafetensorsFile::open(path));
     for (const TensorInfo& info : files_[0].tensors()) where_[info.name] = 0;
+    find_codes();
     return files_[0].metadata();
   }
   void add_shards(const Index& index);
@@ -75,10 +77,20 @@ class SafetensorsFiles : public TensorStore {
     return names;
   }
   const TensorInfo* find(std::string_view name) const override {
+    if (auto coded = coded_.find(name); coded != coded_.end()) return &coded->second;
     auto found = where_.find(name);
     return found == where_.end() ? nullptr : files_[found->second].find(name);
   }
-  Tensor tensor(std::string_view name) const override { return file_of(name).tensor(name); }
+  Tensor tensor(std::string_view name) const override {
+    const std::optional<Int8Codes> coded = int8(name);
+    return coded ? within("reading tensor " + json_quoted(std::string(name)), [&] { return values_of(*coded); })
+                 : file_of(name).tensor(name);
+  }
+  std::optional<Int8Codes> int8(std::string_view name) const override {
+    if (!coded_.contains(name)) return std::nullopt;
+    const SafetensorsFile& scales = files_[scales_.find(name)->second];
+    return Int8Codes{file_of(name).tensor(name), scales.tensor(std::string(name) + scale_ending)};
+  }
   std::optional<QuantisedTensor> quantised(std::string_view) const override { return std::nullopt; }
   void drop_pages(std::string_view name) const override { file_of(name).drop_pages(name); }
   std::vector<Path> files() const override {
@@ -88,6 +100,39 @@ class SafetensorsFiles : public TensorStore {
   }
 
  private:
+  /// "X.weight" of I8 and "X.weight_scale" of a float type with a value for each row are one matrix in int8, as
+  /// compressed-tensors' format "int-quantized" has them
+  /// (https://github.com/vllm-project/compressed-tensors, compressors/quantized_compressors).
+  void find_codes() {
+    std::vector<std::string> found;
+    for (const auto& [name, file] : where_) {
+      const TensorInfo& info = *files_[file].find(name);
+      const auto scale = where_.find(name + scale_ending);
+      if (info.type != DType::I8 || info.shape.rank() != 2 || !name.ends_with(".weight") || scale == where_.end())
+        continue;
+      const TensorInfo& of_scale = *files_[scale->second].find(scale->first);
+      const bool is_float = of_scale.type == DType::F32 || of_scale.type == DType::F16 || of_scale.type == DType::BF16;
+      if (!is_float || !(of_scale.shape == Shape{info.shape[0], 1} || of_scale.shape == Shape{info.shape[0]})) continue;
+      found.push_back(name);
+    }
+    for (const std::string& name : found) {
+      TensorInfo info = *find(name);
+      info.type = DType::F32;
+      scales_[name] = where_.at(name + scale_ending);
+      where_.erase(name + scale_ending);
+      coded_.emplace(name, std::move(info));
+    }
+  }
+  static Tensor values_of(const Int8Codes& coded) {
+    const Tensor codes = coded.codes.to(DType::F32), scales = coded.scales.to(DType::F32).contiguous();
+    Tensor values = Tensor::empty(codes.shape());
+    const std::int64_t width = codes.dim(1);
+    for (std::int64_t i = 0; i < codes.dim(0); ++i)
+      for (std::int64_t j = 0; j < width; ++j)
+        values.mutable_data<float>()[i * width + j] = codes.data<float>()[i * width + j] * scales.data<float>()[i];
+    return values;
+  }
+
   const SafetensorsFile& file_of(std::string_view name) const {
     auto found = where_.find(name);
     if (found != where_.end()) return files_[found->second];
@@ -98,7 +143,9 @@ class SafetensorsFiles : public TensorStore {
 
   Path source_;
   std::vector<SafetensorsFile> files_;
-  std::map<std::string, std::size_t, std::less<>> where_;  // a tensor's name -> its file in files_
+  std::map<std::string, std::size_t, std::less<>> where_;   // a tensor's name -> its file in files_
+  std::map<std::string, TensorInfo, std::less<>> coded_;    // matrices in int8, as what their values are read as
+  std::map<std::string, std::size_t, std::less<>> scales_;  // such a matrix -> its scales' file
 };
 
 void SafetensorsFiles::add_shards(const Index& index) {
@@ -121,6 +168,7 @@ void SafetensorsFiles::add_shards(const Index& index) {
           source_.string(), json_quoted(tensor), file);
     where_[tensor] = at;
   }
+  find_codes();
 }
 
 }  // namespace

@@ -29,11 +29,14 @@ class Checkpoint {
   bool contains(std::string_view name) const { return tensors_->find(name) != nullptr; }
   /// Type and shape, without reading values. Throws Error with the nearest name where there is none.
   const TensorInfo& info(std::string_view name) const;
-  /// A view of the mapped file; a copy where its bytes stand otherwise there, and in f32 where they are blocks.
+  /// A view of the mapped file; a copy where its bytes stand otherwise there, and in f32 where they are blocks or int8
+  /// codes.
   Tensor tensor(std::string_view name) const { return tensors_->tensor(name); }
   /// The blocks where the file keeps the tensor in a block-quantised format; none where it does not. A weight that is
   /// published as [in, out] is [out, in] here: blocks lie along the inputs of a layer.
   std::optional<QuantisedTensor> quantised(std::string_view name) const { return tensors_->quantised(name); }
+  /// The codes where the file keeps the matrix in int8; none where it does not.
+  std::optional<Int8Codes> int8(std::string_view name) const { return tensors_->int8(name); }
   void drop_pages(std::string_view name) const { tensors_->drop_pages(name); }
   /// Of the safetensors file, or of the index.
   const Metadata& metadata() const { return metadata_; }

@@ -10,6 +10,12 @@
 
 namespace attune {
 
+/// A matrix that a file keeps as whole numbers, and what they are to be multiplied by.
+struct Int8Codes {
+  Tensor codes;   // I8 [out, in]
+  Tensor scales;  // [out, 1]
+};
+
 /// Tensors by their published names, in files of one format: what Checkpoint stands on. A name that is not there is an
 /// Error with the nearest.
 class TensorStore {
@@ -20,6 +26,7 @@ class TensorStore {
   virtual const TensorInfo* find(std::string_view name) const = 0;  // null where there is none
   virtual Tensor tensor(std::string_view name) const = 0;
   virtual std::optional<QuantisedTensor> quantised(std::string_view name) const = 0;
+  virtual std::optional<Int8Codes> int8(std::string_view) const { return std::nullopt; }
   virtual void drop_pages(std::string_view name) const = 0;
   virtual std::vector<Path> files() const = 0;
 };

@@ -1,10 +1,12 @@
 #include "attune/explain/parity.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
+#include "attune/models/forward.h"
 
 namespace attune::explain {
 
@@ -13,6 +15,13 @@ namespace {
 /// [tokens, vocabulary] logits where the model has a head over tokens, else [tokens, hidden].
 Tensor outputs_of(const Bundle& bundle, const std::vector<std::int64_t>& ids, bool logits) {
   NoGradient none;
+  if (const auto start = bundle.model->facts().decoder_start_token_id; start && logits) {
+    Example example = Example::of(ids);
+    example.decoder_ids = {*start};
+    example.decoder_ids.insert(example.decoder_ids.end(), ids.begin(), ids.end() - 1);
+    for (NamedTensor& one : forward_examples(*bundle.model, std::array{example}, {}))
+      if (one.name == "0/logits") return one.tensor;
+  }
   const Batch batch = Batch::of({ids});
   const Tensor states = bundle.model->forward(batch);
   return (logits ? bundle.model->head().logits(states, batch) : states).to(DType::F32).contiguous();
@@ -20,7 +29,7 @@ Tensor outputs_of(const Bundle& bundle, const std::vector<std::int64_t>& ids, bo
 
 bool gives_logits(const Bundle& bundle) {
   const HeadKind head = bundle.model->facts().head;
-  return head == HeadKind::causal_lm || head == HeadKind::masked_lm;
+  return head == HeadKind::causal_lm || head == HeadKind::masked_lm || head == HeadKind::sequence_to_sequence;
 }
 
 /// log of the sum of exp(x), x: [count]
@@ -36,8 +45,14 @@ void compare_rows(const Tensor& a, const Tensor& b, Parity& parity) {
   const auto width = static_cast<std::size_t>(a.width());
   for (std::int64_t row = 0; row < a.row_count(); ++row) {
     const float *x = a.data<float>() + row * a.width(), *y = b.data<float>() + row * b.width();
-    for (std::size_t i = 0; i < width; ++i)
+    double product = 0, x_square = 0, y_square = 0;
+    for (std::size_t i = 0; i < width; ++i) {
       parity.worst_difference = std::max(parity.worst_difference, std::abs(double{x[i]} - y[i]));
+      product += double{x[i]} * y[i], x_square += double{x[i]} * x[i], y_square += double{y[i]} * y[i];
+    }
+    const double lengths = std::sqrt(x_square * y_square), cosine = lengths > 0 ? product / lengths : 1;
+    parity.mean_cosine += cosine;  // the sum as yet
+    parity.least_cosine = std::min(parity.least_cosine, cosine);
     if (!parity.has_logits) continue;
     const double x_sum = log_sum(x, width), y_sum = log_sum(y, width);
     double kl = 0;
@@ -53,10 +68,6 @@ void compare_rows(const Tensor& a, const Tensor& b, Parity& parity) {
 
 Parity compare(const Bundle& first, const Bundle& second, std::span<const std::string> texts,
                const ParityOptions& options, const Run& run) {
-  for (const Bundle* bundle : {&first, &second})
-    check(!bundle->model->facts().decoder_start_token_id,
-          "{} is an encoder-decoder, whose outputs depend on two texts: compare those with attune forward",
-          bundle->path.string());
   Parity parity;
   parity.same_template = first.chat_template == second.chat_template;
   parity.has_logits = gives_logits(first) && gives_logits(second);
@@ -81,7 +92,10 @@ Parity compare(const Bundle& first, const Bundle& second, std::span<const std::s
       compare_rows(outputs_of(first, piece, parity.has_logits), outputs_of(second, piece, parity.has_logits), parity);
     }
   }
-  if (parity.compared > 0) parity.mean_kl /= static_cast<double>(parity.compared);
+  if (parity.compared > 0) {
+    parity.mean_kl /= static_cast<double>(parity.compared);
+    parity.mean_cosine /= static_cast<double>(parity.compared);
+  }
   return parity;
 }
 

@@ -7,6 +7,7 @@
 
 #include "attune/base/error.h"
 #include "attune/models/config_values.h"
+#include "attune/models/quantization.h"
 
 namespace attune {
 
@@ -57,6 +58,8 @@ std::unique_ptr<Model> build_model(const Json& config, const std::string& source
   const Architecture& architecture = find_architecture(reader);
   HeadKind named = named_head(reader, architecture);
   reader.ignore(harmless_keys());
+  const LinearFormat linears = read_quantization(reader, source.linears);
+  if (source.type == DType::F32) source.linears = linears;  // the reference computes with the numbers
   std::unique_ptr<Model> model = architecture.build(reader, head.value_or(named), std::move(source));
   reader.finish();
   model->parameters().finish();

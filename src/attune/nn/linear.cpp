@@ -9,7 +9,7 @@ Linear::Linear(const Weights& w, std::int64_t in, std::int64_t out, LinearOption
   const Initial initial = Initial::normal(options.deviation);
   if (std::optional<QuantisedTensor> blocks = w.blocks("weight", {out, in}))
     matrix_ = std::make_shared<QuantisedWeight>(*blocks);
-  else if (w.linears() == LinearFormat::int8)
+  else if (w.linears() == LinearFormat::int8 || w.keeps_int8("weight"))
     matrix_ = std::make_shared<RoundedMatrix>(w.int8("weight", shape, initial, options.in_by_out));
   else
     matrix_ = std::make_shared<DenseWeight>(LinearWeight(w.parameter("weight", shape, initial), options.in_by_out));

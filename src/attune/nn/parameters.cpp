@@ -39,7 +39,12 @@ bool same_values(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tensor Parameter::numbers() const { return blocks ? dequantise(*blocks) : value; }
+Shape Parameter::shape() const {
+  if (int8) return {int8->out_features(), int8->in_features()};
+  return blocks ? blocks->shape() : value.shape();
+}
+
+Tensor Parameter::numbers() const { return int8 ? int8->dequantised() : blocks ? dequantise(*blocks) : value; }
 
 ParameterSet::ParameterSet(WeightSource source, NameRules rules)
     : source_(std::move(source)), rules_(std::move(rules)) {}
@@ -95,7 +100,7 @@ Tensor ParameterSet::declare(const std::string& name, const Shape& shape, Initia
   }
   bool trained = source_.trainable && role == Role::weight;
   if (trained) value = require_gradient(value);
-  all_.push_back({name, file_name, value, trained, {}});
+  all_.push_back({name, file_name, value, trained, {}, {}});
   return value;
 }
 
@@ -111,24 +116,42 @@ std::optional<QuantisedTensor> ParameterSet::declare_blocks(const std::string& n
         source_.checkpoint->source(), *found, name_of(blocks->format()));
   check(find(name) == nullptr, "the weight {} is declared twice", name);
   taken_.push_back(*found);
-  all_.push_back({name, *found, Tensor(), false, blocks});
+  all_.push_back({name, *found, Tensor(), false, blocks, {}});
   return blocks;
+}
+
+bool ParameterSet::keeps_int8(const std::string& name) const {
+  const std::optional<std::string> found = spelling_in_file(name);
+  return source_.type == DType::F32 && found && source_.checkpoint->int8(*found).has_value();
 }
 
 Int8Weight ParameterSet::declare_int8(const std::string& name, const Shape& shape, Initial initial, bool in_by_out) {
   check(!source_.trainable && source_.type == DType::F32,
-        "{} cannot be an int8 copy: those are for running a model in f32, not for training it or for f64", name);
+        "{} cannot be in int8: that is for running a model in f32, not for training it or for f64; attune convert with "
+        "--type f32 makes a copy that can be trained",
+        name);
+  const std::optional<std::string> found = spelling_in_file(name);
+  if (const auto coded = found ? source_.checkpoint->int8(*found) : std::nullopt;
+      coded && coded->codes.shape() == shape && !in_by_out) {  // declare() tells of a wrong shape
+    check(find(name) == nullptr, "the weight {} is declared twice", name);
+    taken_.push_back(*found);
+    const Int8Weight weight(coded->codes, coded->scales);
+    source_.checkpoint->drop_pages(*found);
+    all_.push_back({name, *found, Tensor(), false, {}, weight});
+    return weight;
+  }
   // As the file has it, without a copy in f32: it is looked at once.
   Tensor value = declare(name, shape, initial, Role::stored);
   const Int8Weight weight(value, in_by_out);
   const Parameter& parameter = all_.back();
   if (source_.checkpoint && source_.checkpoint->contains(parameter.file_name))
     source_.checkpoint->drop_pages(parameter.file_name);
-  rounded_.push_back({name, weight.error()});
+  rounded_.push_back({name, weight.error(), in_by_out});
   return weight;
 }
 
 void ParameterSet::declare_tied(const std::string& name, const std::function<Tensor()>& twin) {
+  tied_.push_back(name);
   std::optional<std::string> found = spelling_in_file(name);
   if (!found) return;
   taken_.push_back(*found);

@@ -20,12 +20,14 @@ namespace attune {
 struct Parameter {
   std::string name;       // as the architecture publishes it: "bert.embeddings.word_embeddings.weight"
   std::string file_name;  // as the file read spells it: "...LayerNorm.gamma"
-  Tensor value;           // in the file's layout; a leaf of the tape where it is trained; undefined where blocks are
-  bool trained = false;   // a constant of the file (Marian's final_logits_bias) never is
+  Tensor value;  // in the file's layout; a leaf of the tape where it is trained; undefined where blocks or codes are
+  bool trained = false;                        // a constant of the file (Marian's final_logits_bias) never is
   std::optional<QuantisedTensor> blocks = {};  // as the file keeps it, [out, in], never trained
 
-  const Shape& shape() const { return blocks ? blocks->shape() : value.shape(); }
-  /// The numbers: `value`, or what the blocks stand for, made anew in f32.
+  std::optional<Int8Weight> int8 = {};  // as the file keeps it, [out, in], never trained
+
+  Shape shape() const;
+  /// The numbers: `value`, or what the blocks or codes stand for, made anew in f32.
   Tensor numbers() const;
 };
 
@@ -68,6 +70,7 @@ struct WeightSource {
 struct RoundedWeight {
   std::string name;
   double error;
+  bool in_by_out;  // the file has it as [in, out]
 };
 
 /// The parameters of one model, in the order of their making. Built through Weights; finish() then accounts for the
@@ -89,12 +92,15 @@ class ParameterSet {
   const std::vector<std::string>& unused() const { return unused_; }
   const std::vector<std::string>& fresh() const { return fresh_; }
   const std::vector<RoundedWeight>& rounded() const { return rounded_; }
+  /// Names that are another name of a weight, whether the file has them or not.
+  const std::vector<std::string>& tied() const { return tied_; }
 
  private:
   friend class Weights;
   enum class Role { weight, constant, stored };  // stored: in the type that the file has
   Tensor declare(const std::string& name, const Shape& shape, Initial initial, Role role = Role::weight);
   std::optional<QuantisedTensor> declare_blocks(const std::string& name, const Shape& shape);
+  bool keeps_int8(const std::string& name) const;
   Int8Weight declare_int8(const std::string& name, const Shape& shape, Initial initial, bool in_by_out);
   void declare_tied(const std::string& name, const std::function<Tensor()>& twin);
   std::optional<std::string> spelling_in_file(const std::string& name) const;
@@ -103,7 +109,7 @@ class ParameterSet {
   WeightSource source_;
   NameRules rules_;
   std::vector<Parameter> all_;
-  std::vector<std::string> taken_, problems_, unused_, fresh_;
+  std::vector<std::string> taken_, problems_, unused_, fresh_, tied_;
   std::vector<RoundedWeight> rounded_;
 };
 
@@ -128,11 +134,13 @@ class Weights {
   std::optional<QuantisedTensor> blocks(std::string_view name, const Shape& shape) const {
     return set_->declare_blocks(join(name), shape);
   }
-  /// An int8 copy of the matrix "scope.name" ([in, out] where `in_by_out`), which stays in the file. Throws Error where
-  /// it should be trained or the model computes in f64.
+  /// The matrix "scope.name" ([in, out] where `in_by_out`) in int8: as the file keeps it, or a copy of what stays in
+  /// the file. Throws Error where it should be trained or the model computes in f64.
   Int8Weight int8(std::string_view name, const Shape& shape, Initial initial, bool in_by_out = false) const {
     return set_->declare_int8(join(name), shape, initial, in_by_out);
   }
+  /// The file keeps "scope.name" in int8, and the model computes in f32.
+  bool keeps_int8(std::string_view name) const { return set_->keeps_int8(join(name)); }
   LinearFormat linears() const { return set_->source().linears; }
   /// "scope.name" is another name of `twin`: files may leave it out; where it is there it must agree.
   void tied(std::string_view name, const Tensor& twin) const {

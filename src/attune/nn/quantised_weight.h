@@ -21,7 +21,7 @@ class QuantisedWeight : public WeightMatrix {
   QuantisedTensor blocks_;
 };
 
-/// An int8 copy; not trainable.
+/// Int8, as a file keeps it or a copy; not trainable.
 class RoundedMatrix : public WeightMatrix {
  public:
   explicit RoundedMatrix(Int8Weight weight) : weight_(std::move(weight)) {}

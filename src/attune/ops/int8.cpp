@@ -15,6 +15,25 @@ Int8Weight::Int8Weight(const Tensor& weight, bool in_by_out) {
   matrix_ = std::make_shared<const kernels::Int8Matrix>(in_by_out ? matrix.transposed() : matrix);
 }
 
+Int8Weight::Int8Weight(const Tensor& codes, const Tensor& scales) {
+  check(codes.rank() == 2 && codes.dtype() == DType::I8, "the codes of an int8 weight are a matrix of I8, not {} {}",
+        name_of(codes.dtype()), codes.shape());
+  check(scales.shape() == Shape{codes.dim(0)} || scales.shape() == Shape{codes.dim(0), 1},
+        "an int8 weight {} has a scale for each output, not {}", codes.shape(), scales.shape());
+  const Tensor rows = codes.contiguous(), values = scales.to(DType::F32).contiguous();
+  matrix_ = std::make_shared<const kernels::Int8Matrix>(
+      kernels::Rows<const std::int8_t>{rows.data<std::int8_t>(), rows.dim(0), rows.dim(1), rows.dim(1)},
+      values.data<float>());
+}
+
+Tensor Int8Weight::codes() const {
+  Tensor codes = Tensor::empty({out_features(), in_features()}, DType::I8);
+  matrix_->write_codes({codes.mutable_data<std::int8_t>(), out_features(), in_features(), in_features()});
+  return codes;
+}
+
+Tensor Int8Weight::scales() const { return Tensor::from<float>({out_features(), 1}, matrix_->scales()); }
+
 Tensor Int8Weight::dequantised(DType type) const {
   Tensor y = Tensor::empty({out_features(), in_features()});
   matrix_->dequantise(mutable_rows_of<float>(y));

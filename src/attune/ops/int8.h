@@ -13,6 +13,9 @@ class Int8Weight {
   Int8Weight() = default;
   /// weight: [out, in], or [in, out] where `in_by_out`; of a float type. Throws Error for a value that is not finite.
   explicit Int8Weight(const Tensor& weight, bool in_by_out = false);
+  /// codes: I8 [out, in]; scales: of a float type, [out] or [out, 1]. Throws Error for other types and shapes, and a
+  /// scale that is not finite.
+  Int8Weight(const Tensor& codes, const Tensor& scales);
 
   std::int64_t in_features() const { return matrix_->inputs(); }
   std::int64_t out_features() const { return matrix_->outputs(); }
@@ -20,6 +23,8 @@ class Int8Weight {
   /// Root of the mean of squares of what rounding left out, over that of the values.
   double error() const { return matrix_->error(); }
   const kernels::Int8Matrix& matrix() const { return *matrix_; }
+  Tensor codes() const;   // I8 [out, in]
+  Tensor scales() const;  // f32 [out, 1]
   /// [out, in] in f32 or f64: the numbers that are kept.
   Tensor dequantised(DType type = DType::F32) const;
 

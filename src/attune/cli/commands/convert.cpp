@@ -35,8 +35,9 @@ int run_check(const ConvertArguments& a, const Session& session) {
   fmt::print("chat template    {}\n", !parity.same_template          ? "another"
                                       : second.chat_template.empty() ? "none in either"
                                                                      : "the same");
-  fmt::print("{} worst difference {:.3g} over {} tokens\n", parity.has_logits ? "logits          " : "hidden states   ",
-             parity.worst_difference, parity.compared);
+  fmt::print("{} worst difference {:.3g}, cosine mean {:.5f}, least {:.5f} over {} tokens\n",
+             parity.has_logits ? "logits          " : "hidden states   ", parity.worst_difference, parity.mean_cosine,
+             parity.least_cosine, parity.compared);
   if (parity.has_logits)
     fmt::print(
         "next token       KL mean {:.3g}, worst {:.3g} nats; the same most likely one after {:.2f} % of tokens\n",
@@ -48,17 +49,25 @@ int run_check(const ConvertArguments& a, const Session& session) {
 
 int run_convert(const ConvertArguments& a, const Session& session) {
   const bool to_gguf = is_gguf(a.target);
-  check_usage(to_gguf != is_gguf(a.source), "one of SRC and DST is a .gguf file, the other a model directory");
+  check_usage(!to_gguf || !is_gguf(a.source), "of SRC and DST one at most is a .gguf file");
   ConvertReport report;
   if (to_gguf) {
     report = convert_to_gguf(a.source, a.target, written_format(a.type.value_or("f16")), session.run);
+  } else if (a.type == "int8" && !is_gguf(a.source)) {
+    report = convert_directory(a.source, a.target, std::nullopt, session.run);
   } else {
+    check_usage(a.type != "int8", "int8 is made of a model directory: convert {} to one first", a.source);
     const GgufFormat format = written_format(a.type.value_or("f32"));
     check_usage(std::holds_alternative<DType>(format), "a model directory is written in f32, f16 or bf16, not {}",
                 *a.type);
-    report = convert_to_directory(a.source, a.target, std::get<DType>(format), session.run);
+    const DType type = std::get<DType>(format);
+    report = is_gguf(a.source) ? convert_to_directory(a.source, a.target, type, session.run)
+                               : convert_directory(a.source, a.target, type, session.run);
   }
   fmt::print("{} tensors in {}\n", report.tensors, a.target);
+  if (report.rounding)
+    fmt::print("rounding left out {:.2f} % of a matrix on average, at most {:.2f} % ({})\n",
+               100 * report.rounding->mean, 100 * report.rounding->worst, report.rounding->worst_name);
   if (!report.other_types.empty())
     fmt::print("in another type, as their rows are no whole blocks or they are the output: {}\n",
                fmt::join(report.other_types, ", "));
@@ -70,14 +79,16 @@ int run_convert(const ConvertArguments& a, const Session& session) {
 }  // namespace
 
 Command convert_command() {
-  return {"convert", "Train and adapt", "a model directory as a GGUF file, or a GGUF file as a model directory",
+  return {"convert", "Train and adapt",
+          "a model in another form: a directory as a GGUF file, a GGUF file as a directory, a directory in int8",
           "attune convert model.gguf model --check text.txt", [](Arguments& arguments) -> Action {
             auto a = std::make_shared<ConvertArguments>();
             arguments.positional("SRC", a->source, "model directory or .gguf file");
-            arguments.positional("DST", a->target, "the other of them, to write");
+            arguments.positional("DST", a->target, "what to write: a .gguf file, or a new directory");
             arguments.option("--type", a->type,
-                             "of the weights: f32, f16, bf16; in a .gguf file also q8_0, q4_0, q4_1, q4_k, q5_k, q6_k "
-                             "(default: f16 in a .gguf file, f32 in a directory)");
+                             "of the weights: f32, f16, bf16; in a .gguf file also q8_0, q4_0, q4_1, q4_k, q5_k, q6_k; "
+                             "from directory to directory also int8, which runs faster (default: f16 in a .gguf file, "
+                             "f32 in a directory)");
             arguments.option("--check", a->check,
                              "text file: compares token ids, chat template and logits of both on its lines; exit 3 "
                              "where ids or template differ");

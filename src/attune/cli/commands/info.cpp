@@ -26,13 +26,19 @@ std::string types_of(const GgufFile& file) {
 
 /// What the weights take as the model holds them, and what of it is packed once more where it is multiplied by.
 std::string memory_of(const ParameterSet& parameters) {
-  double blocks = 0, numbers = 0;
-  for (const Parameter& p : parameters.all())
-    (p.blocks ? blocks : numbers) +=
-        p.blocks ? static_cast<double>(p.blocks->byte_count()) : 4.0 * static_cast<double>(p.shape().numel());
-  return fmt::format("about {:.0f} MB of weights{}{}", (blocks + numbers) / 1e6,
+  double blocks = 0, int8 = 0, numbers = 0;
+  for (const Parameter& p : parameters.all()) {
+    if (p.blocks)
+      blocks += static_cast<double>(p.blocks->byte_count());
+    else if (p.int8)
+      int8 += static_cast<double>(p.int8->bytes());
+    else
+      numbers += 4.0 * static_cast<double>(p.shape().numel());
+  }
+  return fmt::format("about {:.0f} MB of weights{}{}{}", (blocks + int8 + numbers) / 1e6,
                      blocks > 0 ? fmt::format(", {:.0f} of them mapped blocks", blocks / 1e6) : "",
-                     numbers > blocks ? ", and as much again where they are packed" : "");
+                     int8 > 0 ? fmt::format(", {:.0f} of them in int8", int8 / 1e6) : "",
+                     numbers > blocks + int8 ? ", and as much again where they are packed" : "");
 }
 
 int run_info(const std::string& model) {

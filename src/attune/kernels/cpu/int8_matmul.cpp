@@ -29,22 +29,36 @@ struct Differences {
 
 }  // namespace
 
-Int8Matrix::Int8Matrix(const Matrix<float>& w)
-    : outputs_(w.rows), inputs_(w.columns), padded_inputs_(divide_up(w.columns, 4) * 4) {
+/// Where a new matrix is written.
+struct Int8Matrix::Places {
+  std::uint8_t* codes;
+  float* scales;
+  std::int64_t of_tile, tiles;
+};
+
+/// Memory filled with zeros, for the sizes that are set.
+Int8Matrix::Places Int8Matrix::make_room() {
   check(inputs_ <= most_inputs, "an int8 matrix has at most {} inputs, not {}: keep this weight in f32", most_inputs,
         inputs_);
+  padded_inputs_ = divide_up(inputs_, 4) * 4;
+  sign_offset_ = integer_kernels().sign_offset;
   const std::int64_t tiles = divide_up(outputs_, tile_outputs), of_tile = padded_inputs_ * tile_outputs;
   storage_ = allocate(static_cast<std::size_t>(tiles * of_tile) +
                       static_cast<std::size_t>(tiles * tile_outputs) * sizeof(float));
   auto* codes = reinterpret_cast<std::uint8_t*>(storage_->data);
   auto* scales = reinterpret_cast<float*>(codes + tiles * of_tile);
-  sign_offset_ = integer_kernels().sign_offset;
-  std::vector<Differences> differences(static_cast<std::size_t>(tiles));
-  parallel(tiles, 1, [&](std::int64_t begin, std::int64_t end) {
+  std::fill(codes, codes + tiles * of_tile, static_cast<std::uint8_t>(sign_offset_));
+  std::fill(scales, scales + tiles * tile_outputs, 0.0f);
+  codes_ = codes, scales_ = scales;
+  return {codes, scales, of_tile, tiles};
+}
+
+Int8Matrix::Int8Matrix(const Matrix<float>& w) : outputs_(w.rows), inputs_(w.columns) {
+  const Places places = make_room();
+  std::vector<Differences> differences(static_cast<std::size_t>(places.tiles));
+  parallel(places.tiles, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t tile = begin; tile < end; ++tile) {
-      std::uint8_t* to = codes + tile * of_tile;
-      std::fill(to, to + of_tile, static_cast<std::uint8_t>(sign_offset_));
-      std::fill(scales + tile * tile_outputs, scales + (tile + 1) * tile_outputs, 0.0f);
+      std::uint8_t* to = places.codes + tile * places.of_tile;
       Differences& sums = differences[static_cast<std::size_t>(tile)];
       for (std::int64_t j = tile * tile_outputs; j < std::min(outputs_, (tile + 1) * tile_outputs); ++j) {
         float most = 0;
@@ -53,7 +67,7 @@ Int8Matrix::Int8Matrix(const Matrix<float>& w)
           most = std::max(most, std::abs(w(j, k)));
         }
         const float scale = most / 127, inverse = scale > 0 && std::isfinite(1 / scale) ? 1 / scale : 0;
-        scales[j] = scale;
+        places.scales[j] = scale;
         for (std::int64_t k = 0; k < inputs_; ++k) {
           const float n = std::clamp(std::nearbyint(w(j, k) * inverse), -127.0f, 127.0f);
           to[place(j, k)] = static_cast<std::uint8_t>(static_cast<int>(n) + sign_offset_);
@@ -63,10 +77,30 @@ Int8Matrix::Int8Matrix(const Matrix<float>& w)
       }
     }
   });
-  codes_ = codes, scales_ = scales;
   Differences all;
   for (const Differences& d : differences) all.squares += d.squares, all.of_values += d.of_values;
   error_ = all.of_values > 0 ? std::sqrt(all.squares / all.of_values) : 0;
+}
+
+Int8Matrix::Int8Matrix(const Rows<const std::int8_t>& codes, const float* scales)
+    : outputs_(codes.count), inputs_(codes.width) {
+  const Places places = make_room();
+  for (std::int64_t j = 0; j < outputs_; ++j) {
+    check(std::isfinite(scales[j]), "the scale of an int8 matrix is {} (output {})", scales[j], j);
+    places.scales[j] = scales[j];
+    std::uint8_t* to = places.codes + j / tile_outputs * places.of_tile;
+    for (std::int64_t k = 0; k < inputs_; ++k) to[place(j, k)] = static_cast<std::uint8_t>(codes[j][k] + sign_offset_);
+  }
+}
+
+int Int8Matrix::code(std::int64_t output, std::int64_t input) const {
+  const std::uint8_t stored = codes_[output / tile_outputs * padded_inputs_ * tile_outputs + place(output, input)];
+  return sign_offset_ ? stored - sign_offset_ : static_cast<std::int8_t>(stored);
+}
+
+void Int8Matrix::write_codes(const Rows<std::int8_t>& to) const {
+  for (std::int64_t j = 0; j < outputs_; ++j)
+    for (std::int64_t k = 0; k < inputs_; ++k) to[j][k] = static_cast<std::int8_t>(code(j, k));
 }
 
 std::int64_t Int8Matrix::bytes() const { return storage_ ? static_cast<std::int64_t>(storage_->size) : 0; }
@@ -74,13 +108,8 @@ std::int64_t Int8Matrix::bytes() const { return storage_ ? static_cast<std::int6
 void Int8Matrix::dequantise(const Rows<float>& to) const {
   check(to.count == outputs_ && to.width == inputs_, "an int8 matrix [{}, {}] is not [{}, {}]", outputs_, inputs_,
         to.count, to.width);
-  const std::int64_t of_tile = padded_inputs_ * tile_outputs;
   for (std::int64_t j = 0; j < outputs_; ++j)
-    for (std::int64_t k = 0; k < inputs_; ++k) {
-      const std::uint8_t stored = codes_[j / tile_outputs * of_tile + place(j, k)];
-      const int code = sign_offset_ ? stored - sign_offset_ : static_cast<std::int8_t>(stored);
-      to[j][k] = static_cast<float>(code) * scales_[j];
-    }
+    for (std::int64_t k = 0; k < inputs_; ++k) to[j][k] = static_cast<float>(code(j, k)) * scales_[j];
 }
 
 void matmul(const Rows<const float>& x, const Int8Matrix& w, const Rows<float>& y, const float* bias) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "attune/kernels/matrix.h"
 #include "attune/kernels/rows.h"
@@ -21,6 +22,9 @@ class Int8Matrix {
   Int8Matrix() = default;
   /// Rounds to nearest. Throws Error for a value that is not finite or too many inputs.
   explicit Int8Matrix(const Matrix<float>& w);
+  /// What a file keeps: codes of -128 to 127, [outputs, inputs], and a scale for each output. Throws Error for a scale
+  /// that is not finite or too many inputs.
+  Int8Matrix(const Rows<const std::int8_t>& codes, const float* scales);
 
   std::int64_t outputs() const { return outputs_; }
   std::int64_t inputs() const { return inputs_; }
@@ -28,10 +32,16 @@ class Int8Matrix {
   /// What rounding left out: root of the mean of squares of the differences, over that of the values (0 for a matrix of
   /// zeros).
   double error() const { return error_; }
+  /// The codes as [outputs, inputs], and their scales.
+  void write_codes(const Rows<std::int8_t>& to) const;
+  std::span<const float> scales() const { return {scales_, static_cast<std::size_t>(outputs_)}; }
   /// The numbers that are kept, as [outputs, inputs].
   void dequantise(const Rows<float>& to) const;
 
  private:
+  struct Places;
+  Places make_room();
+  int code(std::int64_t output, std::int64_t input) const;
   friend void matmul(const Rows<const float>& x, const Int8Matrix& w, const Rows<float>& y, const float* bias);
 
   std::shared_ptr<Storage> storage_;  // codes [outputs / 32, inputs / 4, 32, 4], filled up with zeros; scales, alike

@@ -207,5 +207,30 @@ TEST(Int8Matmul, SaysWhatRoundingLeftOut) {
   EXPECT_THROW(Int8Matrix(Matrix<float>(bad.data(), 1, 32, 32, 1)), Error);
 }
 
+TEST(Int8Matmul, KeepsTheCodesOfAFileAndMultipliesByThemAll) {
+  const std::int64_t inputs = 70, outputs = 37;
+  std::vector<std::int8_t> codes(static_cast<std::size_t>(inputs * outputs));
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::int8_t>(i * 37 % 256 - 128);
+  std::vector<float> scales(static_cast<std::size_t>(outputs)), x(static_cast<std::size_t>(inputs), 127.0f);
+  for (std::size_t j = 0; j < scales.size(); ++j) scales[j] = 0.5f + static_cast<float>(j);
+  for_each_target([&] {
+    const Int8Matrix w(Rows<const std::int8_t>{codes.data(), outputs, inputs, inputs}, scales.data());
+    std::vector<std::int8_t> kept(codes.size());
+    w.write_codes({kept.data(), outputs, inputs, inputs});
+    EXPECT_EQ(kept, codes);
+    EXPECT_TRUE(std::ranges::equal(w.scales(), scales));
+    std::vector<float> y(scales.size());
+    matmul(Rows<const float>{x.data(), 1, inputs, inputs}, w, Rows<float>{y.data(), 1, outputs, outputs});
+    for (std::int64_t j = 0; j < outputs; ++j) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < inputs; ++k) sum += 127.0 * codes[static_cast<std::size_t>(j * inputs + k)];
+      const double scale = scales[static_cast<std::size_t>(j)];
+      EXPECT_NEAR(y[static_cast<std::size_t>(j)], sum * scale, 1e-6 * std::abs(sum * scale)) << j;
+    }
+  });
+  scales[3] = INFINITY;
+  EXPECT_THROW(Int8Matrix(Rows<const std::int8_t>{codes.data(), outputs, inputs, inputs}, scales.data()), Error);
+}
+
 }  // namespace
 }  // namespace attune::kernels

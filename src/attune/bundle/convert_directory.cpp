@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "attune/base/error.h"
+#include "attune/base/json_values.h"
+#include "attune/bundle/bundle.h"
+#include "attune/bundle/convert.h"
+#include "attune/models/quantization.h"
+#include "attune/ops/int8.h"
+#include "attune/tensor/dtype.h"
+
+namespace attune {
+
+namespace {
+
+/// Other forms of the weights, which tell nothing that the new ones do not.
+bool holds_weights(const Path& file) {
+  static const std::vector<std::string> endings = {".safetensors", ".bin", ".h5",  ".msgpack", ".ot",
+                                                   ".onnx",        ".pt",  ".pth", ".gguf"};
+  const std::string name = file.filename().string();
+  if (name == "attune.safetensors") return false;  // the contract's
+  return name.ends_with(".index.json") || std::ranges::find(endings, file.extension().string()) != endings.end();
+}
+
+/// "1_Pooling": sentence-transformers' modules are directories that begin with a number.
+bool is_module(const Path& directory) {
+  const std::string name = directory.filename().string();
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) != 0;
+}
+
+void copy_other_files(const Path& source, const Path& target) {
+  for (const auto& entry : std::filesystem::directory_iterator(source)) {
+    const Path to = target / entry.path().filename();
+    if (entry.is_directory() && is_module(entry.path()))
+      std::filesystem::copy(entry.path(), to, std::filesystem::copy_options::recursive);
+    if (entry.is_regular_file() && !holds_weights(entry.path()) && entry.path().filename() != "config.json")
+      std::filesystem::copy_file(entry.path(), to);
+  }
+}
+
+RoundingReport rounding_of(const std::vector<RoundedWeight>& rounded) {
+  RoundingReport report;
+  for (const RoundedWeight& one : rounded) {
+    report.mean += one.error / static_cast<double>(rounded.size());
+    if (one.error > report.worst) report.worst = one.error, report.worst_name = one.name;
+  }
+  return report;
+}
+
+}  // namespace
+
+ConvertReport convert_directory(const Path& source, const Path& target, std::optional<DType> type, const Run& run) {
+  check(!std::filesystem::exists(target), "{} is there already: choose a new directory", target.string());
+  ConvertReport report;
+  Bundle bundle = load_bundle(source, {.linears = type ? LinearFormat::as_stored : LinearFormat::int8});
+  const ParameterSet& parameters = bundle.model->parameters();
+  const std::shared_ptr<const Checkpoint> checkpoint = parameters.source().checkpoint;
+  std::map<std::string, bool> to_int8;  // by the file's names
+  if (!type) {
+    check(!parameters.rounded().empty(), "{} has no weight that int8 would make smaller: it is in int8 already",
+          source.string());
+    for (const RoundedWeight& one : parameters.rounded()) {
+      check(!one.in_by_out,
+            "{} keeps {} as [in, out], which int8 files have no place for: a .gguf file with --type q8_0 is as small",
+            source.string(), one.name);
+      to_int8[parameters.find(one.name)->file_name] = true;
+    }
+    report.rounding = rounding_of(parameters.rounded());
+  }
+  Json config = *bundle.config;
+  std::vector<std::string> ignored;  // linear layers that stay as they are, as transformers names them
+  constexpr std::string_view ending = ".weight";
+  const auto ignore = [&](const std::string& name) {
+    if (name.ends_with(ending)) ignored.push_back(name.substr(0, name.size() - ending.size()));
+  };
+  for (const std::string& name : parameters.tied()) ignore(name);
+  bundle.model.reset();
+
+  std::vector<NamedTensor> tensors;
+  for (const std::string& name : checkpoint->names()) {
+    if (run.cancelled()) throw Cancelled("converting was stopped: nothing was written");
+    if (const auto coded = type ? std::nullopt : checkpoint->int8(name)) {
+      tensors.push_back({name, coded->codes});
+      tensors.push_back({name + "_scale", coded->scales});
+    } else if (to_int8.contains(name)) {
+      const Int8Weight weight(checkpoint->tensor(name));
+      tensors.push_back({name, weight.codes()});
+      tensors.push_back({name + "_scale", weight.scales()});
+      checkpoint->drop_pages(name);
+    } else {
+      const Tensor value = checkpoint->tensor(name);
+      if (!type && value.rank() == 2) ignore(name);
+      tensors.push_back({name, type && is_float(value.dtype()) ? value.to(*type).contiguous() : value});
+    }
+  }
+  report.tensors = static_cast<std::int64_t>(tensors.size());
+  config.erase("quantization_config");
+  if (type)
+    config["dtype"] = *type == DType::F32 ? "float32" : *type == DType::F16 ? "float16" : "bfloat16";
+  else
+    config["quantization_config"] = int8_quantization(ignored);
+  write_directory_atomically(target, [&](const Path& to) {
+    copy_other_files(source, to);
+    write_file_atomically(to / "config.json", to_text(config, 2) + "\n");
+    write_sharded(to, tensors);
+  });
+  return report;
+}
+
+}  // namespace attune
