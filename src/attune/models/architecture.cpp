@@ -46,10 +46,13 @@ RegisterArchitecture::RegisterArchitecture(Architecture architecture) {
 }
 
 const std::vector<Architecture>& architectures() {
-  // Registration runs in an order that the linker chooses; users see them by name.
-  auto& all = registered();
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.model_type < b.model_type; });
-  return all;
+  // Registration runs in an order that the linker chooses; users see them by name, from whatever thread they ask.
+  static const std::vector<Architecture>& sorted = [&]() -> std::vector<Architecture>& {
+    auto& all = registered();
+    std::ranges::sort(all, {}, &Architecture::model_type);
+    return all;
+  }();
+  return sorted;
 }
 
 std::unique_ptr<Model> build_model(const Json& config, const std::string& source_name, WeightSource source,

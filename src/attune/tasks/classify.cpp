@@ -118,8 +118,10 @@ ScoredTexts score_texts(const Bundle& bundle, std::span<const std::string_view> 
   TextEncoder encoder = text_encoder(bundle, policy);
   ScoredTexts scored{.scores = {}, .read = encoder.encode_all({texts.begin(), texts.end()})};
   std::vector<Example> examples;
-  for (const EncodedText& text : scored.read)
+  for (const EncodedText& text : scored.read) {
+    check(text.tokens > 0, "text {} has no token: there is nothing to classify", examples.size() + 1);
     examples.push_back({.chunks = text.chunks, .type_ids = {}, .decoder_ids = {}, .labels = {}});
+  }
   scored.scores = score_examples(*bundle.model, examples, run);
   return scored;
 }

@@ -42,15 +42,20 @@ void finish(TextEmbedding& sum, bool normalize) {
 
 }  // namespace
 
+SentenceEmbedding sentence_embedding_of(const Bundle& bundle) {
+  const ModelFacts& facts = bundle.model->facts();
+  check(!facts.decoder_start_token_id,
+        "{} is an encoder-decoder ({}): embeddings are made by an encoder or a decoder alone", bundle.path.string(),
+        facts.model_type);
+  SentenceEmbedding embedding = SentenceEmbedding::read(bundle.path);
+  if (facts.longest && embedding.longest) embedding.longest = std::min(*facts.longest, *embedding.longest);
+  return embedding;
+}
+
 Embedder load_embedder(const Path& directory) {
-  Embedder embedder{.bundle = load_bundle(directory, {.head = HeadKind::none}),
-                    .embedding = SentenceEmbedding::read(directory)};
-  const std::optional<std::int64_t> bound = embedder.bundle.model->facts().longest;
-  if (bound && embedder.embedding.longest) embedder.embedding.longest = std::min(*bound, *embedder.embedding.longest);
-  check(!embedder.bundle.model->facts().decoder_start_token_id,
-        "{} is an encoder-decoder ({}): embeddings are made by an encoder or a decoder alone", directory.string(),
-        embedder.bundle.model->facts().model_type);
-  return embedder;
+  Bundle bundle = load_bundle(directory, {.head = HeadKind::none});
+  SentenceEmbedding embedding = sentence_embedding_of(bundle);
+  return {.bundle = std::move(bundle), .embedding = std::move(embedding)};
 }
 
 std::vector<TextEmbedding> embed(const Embedder& embedder, std::span<const std::string_view> texts,

@@ -23,6 +23,8 @@ struct Embedder {
 /// Opens any encoder or decoder directory for embedding, whatever head it has. Throws Error as load_bundle does, and
 /// for a model that reads one text to write another.
 Embedder load_embedder(const Path& directory);
+/// How a model that is open already embeds, whatever head it has; throws the same.
+SentenceEmbedding sentence_embedding_of(const Bundle& bundle);
 
 struct EmbedOptions {
   /// The name of a prompt of the model's ("query"), put before every text; not given: the model's default, if any.
