@@ -162,6 +162,28 @@ std::string to_text(const Json& value, int indent) {
   }
 }
 
-std::string json_quoted(std::string_view text) { return to_text(Json(text)); }
+std::string json_quoted(std::string_view text) {
+  std::string quoted;
+  append_quoted(quoted, text);
+  return quoted;
+}
+
+void append_quoted(std::string& json, std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  // Letters that stand for themselves; a vocabulary has hundreds of thousands.
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const unsigned char c = byte(i);
+    if (c >= ' ' && c < 0x7f && c != '"' && c != '\\') continue;
+    const bool two_bytes = c >= 0xC2 && c <= 0xDF && i + 1 < text.size() && (byte(i + 1) & 0xC0) == 0x80;
+    if (!two_bytes) {
+      json += to_text(Json(text));
+      return;
+    }
+    ++i;
+  }
+  json += '"';
+  json += text;
+  json += '"';
+}
 
 }  // namespace attune

@@ -36,6 +36,8 @@ std::string to_text(const Json& value, int indent = -1);
 
 /// A string as a JSON string with its quotes.
 std::string json_quoted(std::string_view text);
+/// The same at the end of a text.
+void append_quoted(std::string& json, std::string_view text);
 
 /// TOML 1.0 as the equal JSON value (dates as strings, keys in the order of their names). Throws Error with line and
 /// column.

@@ -96,6 +96,24 @@ TEST(Json, ManyKeysTakeTimeInProportion) {
       << "a search for each key takes minutes";
 }
 
+TEST(Json, QuotedTextsAreAsWritten) {
+  for (int first = 0; first < 256; ++first)
+    for (int second : {0x00, 0x20, 0x22, 0x41, 0x5C, 0x7F, 0x80, 0xA0, 0xBF, 0xC2, 0xE2}) {
+      const std::string text = {static_cast<char>(first), static_cast<char>(second)};
+      std::string written;
+      try {
+        written = to_text(Json(text));
+      } catch (const Error&) {
+        EXPECT_THROW(json_quoted(text), Error) << first << ' ' << second;
+        continue;
+      }
+      EXPECT_EQ(json_quoted(text), written) << first << ' ' << second;
+    }
+  std::string json = "[";
+  append_quoted(json, "\u0120a\u2581");
+  EXPECT_EQ(json, "[\"\u0120a\u2581\"");
+}
+
 TEST(Json, WritingBadUtf8IsAnError) {
   EXPECT_THROW(to_text(Json("\xff")), Error);
   EXPECT_THROW(json_quoted("a\xc3"), Error);

@@ -5,6 +5,7 @@
 #include "attune/base/error.h"
 #include "attune/bundle/bundle.h"
 #include "attune/bundle/convert.h"
+#include "attune/bundle/gguf_config.h"
 #include "attune/bundle/gguf_tokenizer.h"
 #include "attune/data/example_file.h"
 #include "attune/models/forward.h"
@@ -96,6 +97,42 @@ TEST(GgufBundle, ConfigIsThePublishedOne) {
 
 /// Every golden model that GGUF has a form for gives the same there and back again; every other is refused with a
 /// reason.
+/// The config of a small golden file's model, and what else published ones of its kind say.
+Json with_keys(const std::string& name, const Json& more) {
+  const GgufFile file = GgufFile::open(golden / "gguf" / ("tiny_" + name + ".gguf"));
+  Json config = gguf_config(file, gguf_architecture(name, false));
+  config.update(more);
+  return config;
+}
+
+TEST(GgufBundle, WhatEachFileOfAnArchitectureImpliesMayStandInItsConfig) {
+  const std::pair<std::string, Json> said[] = {
+      {"qwen2", {{"max_window_layers", 28}, {"use_sliding_window", false}, {"layer_types", {"full_attention"}}}},
+      {"qwen2moe", {{"qkv_bias", true}}},
+      {"qwen3moe", {{"num_experts", nullptr}, {"num_local_experts", 4}, {"max_window_layers", 28}}},
+      {"smollm3", {{"layer_types", {"full_attention", "full_attention"}}}},
+      {"gemma3", {{"_sliding_window_pattern", 6}}},
+      {"falcon", {{"activation", "gelu"}}},
+      {"bloom", {{"seq_length", 4096}}},
+      {"mpt", {{"emb_pdrop", 0.5}, {"embedding_fraction", 1.0}, {"init_device", "cpu"}, {"norm_type", "layernorm"}}}};
+  for (const auto& [name, more] : said) {
+    const GgufArchitecture& architecture = gguf_architecture(name, false);
+    GgufConfigTarget target{name};
+    EXPECT_NO_THROW(target = gguf_config_target(with_keys(name, more), architecture)) << name;
+    EXPECT_TRUE(target.metadata.integer(name + ".context_length")) << name;  // llama.cpp asks for it
+  }
+  const std::pair<std::string, Json> contradicted[] = {{"qwen2", {{"use_sliding_window", true}}},
+                                                       {"qwen2moe", {{"qkv_bias", false}}},
+                                                       {"smollm3", {{"layer_types", {"sliding_attention"}}}},
+                                                       {"gemma3", {{"_sliding_window_pattern", 4}}},
+                                                       {"falcon", {{"activation", "relu"}}}};
+  for (const auto& [name, more] : contradicted)
+    EXPECT_THROW(gguf_config_target(with_keys(name, more), gguf_architecture(name, false)), Error) << name;
+  EXPECT_EQ(gguf_config_target(with_keys("bloom", {{"seq_length", 4096}}), gguf_architecture("bloom", false))
+                .metadata.integer("bloom.context_length"),
+            4096);
+}
+
 TEST(GgufBundle, ModelsAreTheSameThereAndBack) {
   int converted = 0;
   for (const auto& entry : std::filesystem::directory_iterator(golden / "models")) {

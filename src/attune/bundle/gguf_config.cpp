@@ -66,6 +66,15 @@ Parts experts(const std::string& count) {
   return {integer_key(count, "expert_count"), integer_key("num_experts_per_tok", "expert_used_count")};
 }
 
+/// Published configs say "num_experts", transformers 5 writes "num_local_experts": one of the two is there.
+GgufConfigPart expert_count_part() {
+  const GgufConfigPart own = integer_key("num_experts", "expert_count");
+  const GgufConfigPart other = integer_key("num_local_experts", "expert_count");
+  return {{"num_experts", "num_local_experts"}, own.read, [=](const Json& config, GgufConfigTarget& target) {
+            (config.contains("num_local_experts") ? other : own).write(config, target);
+          }};
+}
+
 std::map<std::string, ConfigForm> all_forms() {
   const Parts head_dim_of_phi = {rotary_share_part("partial_rotary_factor")};
   std::map<std::string, ConfigForm> forms;
@@ -81,13 +90,13 @@ std::map<std::string, ConfigForm> all_forms() {
                                     number_key("residual_multiplier", "residual_scale", optional),
                                     number_key("logits_scaling", "logit_scale", optional)}};
   forms["qwen2"] = {"Qwen2ForCausalLM", llama_like() + Parts{qwen_window_part()}};
-  const Parts qwen_experts =
-      experts("num_experts") + Parts{integer_key("moe_intermediate_size", "expert_feed_forward_length"),
-                                     fixed_key("decoder_sparse_step", 1), qwen_window_part()};
+  const Parts qwen_experts = {expert_count_part(), integer_key("num_experts_per_tok", "expert_used_count"),
+                              integer_key("moe_intermediate_size", "expert_feed_forward_length"),
+                              fixed_key("decoder_sparse_step", 1), qwen_window_part()};
   forms["qwen2_moe"] = {"Qwen2MoeForCausalLM",
                         llama_like() + qwen_experts +
                             Parts{integer_key("shared_expert_intermediate_size", "expert_shared_feed_forward_length"),
-                                  fixed_key("norm_topk_prob", false)}};
+                                  fixed_key("norm_topk_prob", false), fixed_key("qkv_bias", true)}};
   forms["qwen3"] = {"Qwen3ForCausalLM",
                     llama_like() + Parts{tensor_key("attention_bias", "blk.0.attn_q.bias"), qwen_window_part()}};
   forms["qwen3_moe"] = {"Qwen3MoeForCausalLM", llama_like() + qwen_experts + Parts{fixed_key("norm_topk_prob", true)}};
@@ -139,7 +148,8 @@ std::map<std::string, ConfigForm> all_forms() {
       {integer_key("hidden_size", "embedding_length"), integer_key("num_hidden_layers", "block_count"),
        integer_key("num_attention_heads", "attention.head_count"), layer_norm("layer_norm_epsilon"), falcon_part(),
        rope_part(), tied_part(), fixed_key("parallel_attn", true), fixed_key("alibi", false),
-       tensor_key("bias", "blk.0.attn_qkv.bias"), integer_key("max_position_embeddings", "context_length", optional)}};
+       fixed_key("activation", "gelu"), tensor_key("bias", "blk.0.attn_qkv.bias"),
+       integer_key("max_position_embeddings", "context_length", optional)}};
   forms["bloom"] = {
       "BloomForCausalLM",
       {integer_key("hidden_size", "embedding_length"), integer_key("n_layer", "block_count"),
@@ -213,6 +223,7 @@ bool harmless(const std::string& key) {
                                                  "n_ctx",
                                                  "resid_pdrop",
                                                  "embd_pdrop",
+                                                 "emb_pdrop",
                                                  "attn_pdrop",
                                                  "model_max_length",
                                                  "slow_but_exact",
@@ -221,6 +232,12 @@ bool harmless(const std::string& key) {
                                                  "cache_implementation",
                                                  "is_encoder_decoder"};
   return std::ranges::find(known, key) != known.end() || key.find("dropout") != std::string::npos;
+}
+
+/// Layers that are all alike, which is what a file without a window says.
+bool all_layers_see_all(const std::string& key, const Json& value) {
+  return key == "layer_types" && value.is_array() &&
+         std::ranges::all_of(value, [](const Json& type) { return type == "full_attention"; });
 }
 
 bool says_nothing(const Json& value) {
@@ -263,15 +280,19 @@ GgufConfigTarget gguf_config_target(const Json& config, const GgufArchitecture& 
   const ConfigForm& form = form_of(architecture.model_type);
   GgufConfigTarget target{architecture.name};
   target.integer("vocab_size", required_integer(config, "vocab_size"));
-  std::vector<std::string> known;
+  std::vector<std::string> known = {"seq_length"};
   for (const GgufConfigPart& part : form.parts) {
     part.write(config, target);
     known.insert(known.end(), part.published.begin(), part.published.end());
   }
   if (auto width = target.metadata.integer(target.key("attention.key_length")))
     target.integer("attention.value_length", *width);
+  // llama.cpp reads no file without it, and takes this number where a model has no bound of its own (ALiBi).
+  if (!target.metadata.find(target.key("context_length")))
+    target.integer("context_length", config.contains("seq_length") ? required_integer(config, "seq_length") : 2048);
   for (const auto& [key, value] : config.items())
-    check(harmless(key) || says_nothing(value) || std::ranges::find(known, key) != known.end(),
+    check(harmless(key) || says_nothing(value) || all_layers_see_all(key, value) ||
+              std::ranges::find(known, key) != known.end(),
           "config.json's \"{}\" is {}: a GGUF file of {} has no place for it", key, value.dump(), architecture.name);
   return target;
 }

@@ -151,7 +151,7 @@ GgufConfigPart rotary_share_part(const std::string& published) {
 }
 
 GgufConfigPart window_pattern_part(std::int64_t every) {
-  return {{"sliding_window", "layer_types", "sliding_window_pattern"},
+  return {{"sliding_window", "layer_types", "sliding_window_pattern", "_sliding_window_pattern"},
           [=](const GgufConfigSource& source, Json& config) {
             const std::optional<std::int64_t> window = source.integer("attention.sliding_window");
             const std::int64_t layers = source.required("block_count");
@@ -164,9 +164,11 @@ GgufConfigPart window_pattern_part(std::int64_t every) {
           [=](const Json& config, GgufConfigTarget& target) {
             if (given(config, "sliding_window"))
               target.integer("attention.sliding_window", config["sliding_window"].get<std::int64_t>());
-            const std::int64_t pattern = config.value("sliding_window_pattern", every);
-            check(pattern == every, "\"sliding_window_pattern\" is {}: in a GGUF file of {} every {}th layer sees all",
-                  pattern, target.architecture, every);
+            for (const char* key : {"sliding_window_pattern", "_sliding_window_pattern"}) {
+              const std::int64_t pattern = config.value(key, every);
+              check(pattern == every, "\"{}\" is {}: in a GGUF file of {} every {}th layer sees all", key, pattern,
+                    target.architecture, every);
+            }
             if (!given(config, "layer_types")) return;
             for (std::size_t i = 0; i < config["layer_types"].size(); ++i)
               check(config["layer_types"][i] ==

@@ -8,7 +8,7 @@
 namespace attune {
 
 GgufConfigPart qwen_window_part() {
-  return {{"sliding_window", "model_max_length", "layer_types"},
+  return {{"sliding_window", "max_window_layers", "model_max_length", "layer_types"},
           [](const GgufConfigSource&, Json&) {},
           [](const Json& config, GgufConfigTarget& target) {
             check(config.value("use_sliding_window", Json()) != true,
@@ -111,7 +111,9 @@ GgufConfigPart inner_part(const std::string& published, const std::string& hidde
 }
 
 GgufConfigPart mpt_part() {
-  return {{"attn_config", "expansion_ratio", "no_bias"},
+  // Of the later ones the architecture takes one value alone, or none of them counts (models/decoder/mpt.cpp).
+  return {{"attn_config", "expansion_ratio", "no_bias", "embedding_fraction", "norm_type", "learned_pos_emb",
+           "init_config", "init_device", "tokenizer_name", "verbose"},
           [](const GgufConfigSource& source, Json& config) {
             const double most = source.number("attention.max_alibi_bias").value_or(0);
             config["expansion_ratio"] =

@@ -37,8 +37,17 @@ struct Vocabulary {
   }
 
   /// A JSON string; an Error names the token that is not UTF-8.
+  void append_quoted(std::string& json, std::size_t id) const {
+    try {
+      attune::append_quoted(json, tokens[id]);
+    } catch (const Error& error) {
+      fail("\"tokenizer.ggml.tokens\", token {}: {}", id, error.what());
+    }
+  }
   std::string quoted(std::size_t id) const {
-    return within(fmt::format("\"tokenizer.ggml.tokens\", token {}", id), [&] { return json_quoted(tokens[id]); });
+    std::string json;
+    append_quoted(json, id);
+    return json;
   }
 };
 
@@ -49,6 +58,15 @@ std::optional<std::int64_t> token_id(const GgufMetadata& metadata, const Vocabul
   check(!id || (*id >= 0 && *id < static_cast<std::int64_t>(v.tokens.size())), "\"{}\" is {}, and there are {} tokens",
         key, id.value_or(0), v.tokens.size());
   return id;
+}
+
+/// ,["left","right"]
+void append_pair(std::string& json, std::string_view left, std::string_view right) {
+  json += json.empty() ? "[" : ",[";
+  append_quoted(json, left);
+  json += ',';
+  append_quoted(json, right);
+  json += ']';
 }
 
 /// Tokens that are matched in the text before anything else: `strips` are those that take the spaces behind them.
@@ -107,8 +125,13 @@ std::string whole(const Vocabulary& v, const Sections& s, bool strips = false) {
 
 std::string vocabulary_object(const Vocabulary& v) {
   std::string json;
-  for (std::size_t id = 0; id < v.tokens.size(); ++id)
-    if (v.types[id] != unused) json += fmt::format("{}{}:{}", json.empty() ? "" : ",", v.quoted(id), id);
+  for (std::size_t id = 0; id < v.tokens.size(); ++id) {
+    if (v.types[id] == unused) continue;
+    if (!json.empty()) json += ',';
+    v.append_quoted(json, id);
+    json += ':';
+    json += fmt::format_int(id).c_str();
+  }
   return json;
 }
 
@@ -142,8 +165,7 @@ std::string byte_level_json(const GgufMetadata& metadata, const Vocabulary& v) {
     const std::size_t at = pairs[i].find(' ', 1);
     check(at != std::string::npos && at + 1 < pairs[i].size(),
           "\"tokenizer.ggml.merges\", entry {}: expected two tokens", i);
-    merges += fmt::format("{}[{},{}]", merges.empty() ? "" : ",", json_quoted(std::string_view(pairs[i]).substr(0, at)),
-                          json_quoted(std::string_view(pairs[i]).substr(at + 1)));
+    append_pair(merges, std::string_view(pairs[i]).substr(0, at), std::string_view(pairs[i]).substr(at + 1));
   }
   s.model = fmt::format(
       R"({{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":null,"end_of_word_suffix":null,)"
@@ -178,8 +200,7 @@ std::string merges_of_scores(const Vocabulary& v) {
     return std::tie(b.score, b.left_length, b.right_length) < std::tie(a.score, a.left_length, a.right_length);
   });
   std::string json;
-  for (const Merge& merge : merges)
-    json += fmt::format("{}[{},{}]", json.empty() ? "" : ",", json_quoted(merge.left), json_quoted(merge.right));
+  for (const Merge& merge : merges) append_pair(json, merge.left, merge.right);
   return json;
 }
 

@@ -96,6 +96,7 @@ class Bpe final : public TokenizerModel {
     const std::string prefix = config_.continuing_prefix.value_or("");
     merges_.reserve(static_cast<std::size_t>(merges.size()));
     std::uint32_t rank = 0;
+    std::int32_t last = 0;  // what the merge before gave: most vocabularies go on as their merges do
     std::string joined;
     merges.each_pair([&](std::string_view a, std::string_view b) {
       const auto id_of = [&](std::string_view token) {
@@ -107,7 +108,9 @@ class Bpe final : public TokenizerModel {
       const std::int32_t first = id_of(a), second = id_of(b);
       if (b.size() < prefix.size()) merges.reject("[{}]: \"{}\" lacks the prefix \"{}\"", rank, b, prefix);
       joined.assign(a).append(b.substr(prefix.size()));
-      merges_[pair_key(first, second)] = {rank, id_of(joined)};  // given twice, the later rank counts
+      ++last;
+      if (!vocabulary_.has(last) || vocabulary_.token(last) != joined) last = id_of(joined);
+      merges_[pair_key(first, second)] = {rank, last};  // given twice, the later rank counts
       ++rank;
     });
   }

@@ -38,6 +38,14 @@ class StringTable {
     return size() - 1;
   }
 
+  /// Room for so many strings, before the first.
+  void reserve(std::size_t strings) {
+    std::size_t slots = 64;
+    while (strings * 3 > slots * 2) slots *= 2;
+    if (slots > slots_.size() && size() == 0) slots_.assign(slots, Slot{});
+    ends_.reserve(strings);
+  }
+
   std::int32_t size() const { return static_cast<std::int32_t>(ends_.size()); }
 
   /// Valid until the next add().

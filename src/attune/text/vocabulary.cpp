@@ -9,6 +9,8 @@ namespace attune {
 Vocabulary Vocabulary::read(const JsonView& object) {
   Vocabulary result;
   const std::int64_t count = object.size();
+  result.tokens_.reserve(static_cast<std::size_t>(count));
+  result.ids_.reserve(static_cast<std::size_t>(count));
   const std::int64_t largest = count * 4 + 65536;  // holes are real, a file that asks for gigabytes is not
   object.each_id([&](std::string_view token, std::int64_t id) {
     if (id > largest) object.reject("the id of \"{}\" is {}, in a vocabulary of {} tokens", token, id, count);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "attune/bundle/bundle.h"
 #include "attune/bundle/convert.h"
@@ -22,6 +23,22 @@ std::vector<std::string> lines_of(const Path& file) {
   });
   check(!lines.empty(), "{} has no text to compare the models on", file.string());
   return lines;
+}
+
+/// Names with numbers of layers, as many as share the rest: "blk.*.attn_k.weight (Q8_0)".
+std::vector<std::string> of_all_layers(const std::vector<std::string>& names) {
+  std::vector<std::string> all;
+  for (const std::string& name : names) {
+    std::string form;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const std::size_t end = name.find_first_not_of("0123456789", i);
+      const bool layer = i > 0 && name[i - 1] == '.' && end != i && end != std::string::npos && name[end] == '.';
+      form += layer ? '*' : name[i];
+      if (layer) i = end - 1;
+    }
+    if (std::ranges::find(all, form) == all.end()) all.push_back(form);
+  }
+  return all;
 }
 
 int run_check(const ConvertArguments& a, const Session& session) {
@@ -70,7 +87,7 @@ int run_convert(const ConvertArguments& a, const Session& session) {
                100 * report.rounding->mean, 100 * report.rounding->worst, report.rounding->worst_name);
   if (!report.other_types.empty())
     fmt::print("in another type, as their rows are no whole blocks or they are the output: {}\n",
-               fmt::join(report.other_types, ", "));
+               fmt::join(of_all_layers(report.other_types), ", "));
   if (!report.left_out.empty())
     fmt::print("left out, as there is no place for them: {}\n", fmt::join(report.left_out, ", "));
   return a.check ? run_check(a, session) : 0;
