@@ -197,16 +197,17 @@ ModelFiles read_gguf(const Path& file) {
   return files;
 }
 
-/// The config of a classifier that begins afresh, with the labels of the data.
+/// The config of a classifier that begins afresh, with the labels of the data. A file that has its classifier keeps its
+/// labels, and the data's must be among them.
 void set_labels(ModelFiles& files, const LoadOptions& options) {
-  const std::vector<std::string> own = labels_of(files.config, files.config_name), names = files.checkpoint->names();
-  const bool has_head =
-      std::any_of(names.begin(), names.end(), [](const std::string& n) { return n.starts_with("classifier."); });
-  const bool enough = std::ranges::all_of(
-      options.labels, [&](const std::string& label) { return std::ranges::find(own, label) != own.end(); });
-  if (has_head && enough) return;  // they stay as they are
-  check(!has_head, "{} has a classifier for other labels ({}) than the data ({}): remove its head, or use its labels",
-        files.checkpoint->source(), fmt::join(own, ", "), fmt::join(options.labels, ", "));
+  if (has_head(files.config, files.config_name, *files.checkpoint, HeadKind::classify)) {
+    const std::vector<std::string> own = labels_of(files.config, files.config_name);
+    for (const std::string& label : options.labels)
+      check(std::find(own.begin(), own.end(), label) != own.end(),
+            "{} has a classifier for other labels ({}) than the data ({}): remove its head, or use its labels",
+            files.checkpoint->source(), fmt::join(own, ", "), fmt::join(options.labels, ", "));
+    return;
+  }
   files.config["id2label"] = Json::object();
   for (std::size_t i = 0; i < options.labels.size(); ++i)
     files.config["id2label"][std::to_string(i)] = options.labels[i];

@@ -39,6 +39,19 @@ HeadKind named_head(const ConfigReader& config, const Architecture& architecture
   config.reject("architectures", fmt::format("of {} models this program knows {}", architecture.model_type, known));
 }
 
+/// The last layer of a head, and whether the file's own head is another one under its name.
+struct OutputLayer {
+  std::string name = "";  // "" for heads without one
+  bool of_another = false;
+};
+
+OutputLayer output_layer(const ConfigReader& config, const Architecture& architecture, HeadKind head, HeadKind named) {
+  if (!architecture.output_layer) return {};
+  OutputLayer layer{architecture.output_layer(config, head)};
+  layer.of_another = !layer.name.empty() && named != head && architecture.output_layer(config, named) == layer.name;
+  return layer;
+}
+
 }  // namespace
 
 RegisterArchitecture::RegisterArchitecture(Architecture architecture) {
@@ -63,10 +76,19 @@ std::unique_ptr<Model> build_model(const Json& config, const std::string& source
   reader.ignore(harmless_keys());
   const LinearFormat linears = read_quantization(reader, source.linears);
   if (source.type == DType::F32) source.linears = linears;  // the reference computes with the numbers
+  if (const OutputLayer layer = output_layer(reader, architecture, head.value_or(named), named); layer.of_another)
+    source.left_out = {layer.name + "."};
   std::unique_ptr<Model> model = architecture.build(reader, head.value_or(named), std::move(source));
   reader.finish();
   model->parameters().finish();
   return model;
+}
+
+bool has_head(const Json& config, const std::string& source_name, const Checkpoint& file, HeadKind head) {
+  const ConfigReader reader(config, source_name);
+  const Architecture& architecture = find_architecture(reader);
+  const OutputLayer layer = output_layer(reader, architecture, head, named_head(reader, architecture));
+  return !layer.name.empty() && !layer.of_another && file.contains(layer.name + ".weight");
 }
 
 void set_dropout(Json& config, double rate) {

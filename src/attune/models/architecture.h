@@ -18,6 +18,9 @@ struct Architecture {
   /// Of its config: what a run's `dropout` replaces; "object.key" within one.
   std::vector<std::string> dropout_keys = {};
   std::function<std::unique_ptr<Model>(const ConfigReader&, HeadKind, WeightSource)> build = {};
+  /// The name of the last layer of a head on the model's states (classify, tag, answer), by which a file shows that it
+  /// has that head; "" for others and for heads that the architecture lacks.
+  std::function<std::string(const ConfigReader&, HeadKind)> output_layer = {};
 };
 
 /// Adds an architecture to the program's; a file-level constant in the architecture's own file.
@@ -32,6 +35,10 @@ const std::vector<Architecture>& architectures();
 /// checkpoint is accounted for, every key of the config read: else one Error. `source_name` names the config in errors.
 std::unique_ptr<Model> build_model(const Json& config, const std::string& source_name, WeightSource source,
                                    std::optional<HeadKind> head = {});
+
+/// Whether a file has that head (classify, tag or answer) to go on with. One that its config names for another task
+/// under the same name is not it: build_model then begins afresh.
+bool has_head(const Json& config, const std::string& source_name, const Checkpoint& file, HeadKind head);
 
 /// Sets every dropout rate of a config.json's object.
 void set_dropout(Json& config, double rate);

@@ -62,7 +62,7 @@ std::int64_t ParameterSet::count() const {
 }
 
 std::optional<std::string> ParameterSet::spelling_in_file(const std::string& name) const {
-  if (!source_.checkpoint) return std::nullopt;
+  if (!source_.checkpoint || starts_with_any(name, source_.left_out)) return std::nullopt;
   for (const std::string& form : forms_of(name, rules_))
     if (source_.checkpoint->contains(form)) return form;
   return std::nullopt;
@@ -163,7 +163,7 @@ void ParameterSet::finish() {
   if (!source_.checkpoint) return;
   for (const std::string& name : source_.checkpoint->names()) {
     if (std::find(taken_.begin(), taken_.end(), name) != taken_.end()) continue;
-    if (ends_with_any(name, rules_.unused))
+    if (ends_with_any(name, rules_.unused) || starts_with_any(name, source_.left_out))
       unused_.push_back(name);
     else
       problems_.push_back(name + " is not a weight of this model");

@@ -64,6 +64,7 @@ struct WeightSource {
   bool trainable = false;
   DType type = DType::F32;  // F64 runs the model on the reference kernels
   LinearFormat linears = LinearFormat::as_stored;
+  std::vector<std::string> left_out = {};  // prefixes of names that the file has for another purpose: not read
 };
 
 /// A weight that is kept as an int8 copy, and what that left out: root of the mean of squares, over the values'.

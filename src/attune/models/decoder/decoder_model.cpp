@@ -8,13 +8,15 @@ namespace attune {
 
 namespace {
 
+constexpr const char* classifier = "score";
+
 NameRules rules_of(const DecoderNames& names, HeadKind head) {
   using Place = NameRules::Spelling::Place;
   // Files of models that answer call the base so.
   NameRules rules{
       .spellings = {{Place::prefix, names.base + ".", ""}, {Place::prefix, names.base + ".", "transformer."}},
       .unused = names.unused,
-      .may_be_new = {names.head + ".", "score.", names.tag + ".", names.answer + "."}};
+      .may_be_new = {names.head + ".", std::string(classifier) + ".", names.tag + ".", names.answer + "."}};
   rules.spellings.insert(rules.spellings.end(), names.spellings.begin(), names.spellings.end());
   // A file of a language model may be opened for its states or for another head.
   if (head != HeadKind::causal_lm) {
@@ -24,7 +26,7 @@ NameRules rules_of(const DecoderNames& names, HeadKind head) {
     for (const std::string& name : heads)
       for (const char* part : {"weight", "bias"}) rules.unused.push_back(name + part);
   }
-  if (head != HeadKind::classify) rules.unused.push_back("score.weight");
+  if (head != HeadKind::classify) rules.unused.push_back(std::string(classifier) + ".weight");
   for (const auto& [kind, output] : {std::pair{HeadKind::tag, names.tag}, std::pair{HeadKind::answer, names.answer}})
     if (head != kind)
       for (const char* part : {".weight", ".bias"}) rules.unused.push_back(output + part);
@@ -55,7 +57,7 @@ DecoderModel::DecoderModel(DecoderSpec spec, HeadKind head, WeightSource source)
         spec_.tied ? CausalLmHead(words_, root / names.head, spec_.head)
                    : CausalLmHead(root / names.head, outside, spec_.vocab_size, spec_.head));
   if (head == HeadKind::classify)
-    head_ = std::make_unique<LastTokenHead>(root / "score", outside, spec_.labels, spec_.deviation);
+    head_ = std::make_unique<LastTokenHead>(root / classifier, outside, spec_.labels, spec_.deviation);
   if (head == HeadKind::tag || head == HeadKind::answer) {
     const bool tags = head == HeadKind::tag;
     const HeadLayers output{.output = tags ? names.tag : names.answer,
@@ -115,6 +117,11 @@ Architecture decoder_architecture(Architecture base, const std::string& class_pr
     spec.labels = label_count(config);
     spec.tag_dropout = config.number_or("classifier_dropout", config.number_or("hidden_dropout", 0.1, {0, 1}), {0, 1});
     return std::make_unique<DecoderModel>(std::move(spec), head, std::move(source));
+  };
+  base.output_layer = [read](const ConfigReader& config, HeadKind head) -> std::string {
+    if (head == HeadKind::classify) return classifier;
+    if (head == HeadKind::tag) return read(config).names.tag;
+    return head == HeadKind::answer ? read(config).names.answer : "";
   };
   return base;
 }

@@ -149,6 +149,12 @@ Architecture encoder_architecture(Architecture base, const std::string& class_pr
       config.reject("architectures", "this architecture has no such head");
     return std::make_unique<EncoderModel>(std::move(spec), head, std::move(source));
   };
+  base.output_layer = [read](const ConfigReader& config, HeadKind head) -> std::string {
+    if (head != HeadKind::classify && head != HeadKind::tag && head != HeadKind::answer) return "";
+    const EncoderSpec spec = read(config);
+    const auto found = spec.heads.find(head);
+    return found == spec.heads.end() ? "" : found->second.output;
+  };
   return base;
 }
 

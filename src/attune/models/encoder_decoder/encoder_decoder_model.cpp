@@ -194,6 +194,9 @@ Architecture encoder_decoder_architecture(Architecture base, EncoderDecoderSpec 
     if (config.flag_or("is_decoder", false)) config.reject("is_decoder", "a decoder alone is not read here");
     return std::make_unique<EncoderDecoderModel>(std::move(spec), head, std::move(source));
   };
+  base.output_layer = [](const ConfigReader&, HeadKind head) {
+    return head == HeadKind::classify ? std::string(classifier) + ".out_proj" : "";
+  };
   return base;
 }
 
