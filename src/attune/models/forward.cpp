@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <numeric>
 
 #include "attune/autograd/tape.h"
@@ -62,6 +63,19 @@ void check_example(const ModelFacts& facts, const Example& example) {
   check_ids("decoder_ids", example.decoder_ids);
 }
 
+namespace {
+
+/// Puts a parameter's gradient where it stands in the file's tensor, whose other parts may have none: they stay 0.
+void add_part(const FilePart& place, const Tensor& gradient, Tensor& whole) {
+  if (!whole.defined()) whole = Tensor::zeros(place.whole);
+  const std::int64_t within_one = place.whole[1] * place.whole[2];
+  const auto values = contiguous(gradient).to_vector<float>();
+  const std::int64_t begin = place.index * within_one + place.part * static_cast<std::int64_t>(values.size());
+  std::copy(values.begin(), values.end(), whole.mutable_values<float>().begin() + begin);
+}
+
+}  // namespace
+
 std::vector<NamedTensor> forward_examples(const Model& model, std::span<const Example> examples,
                                           const ForwardOptions& options) {
   std::vector<std::int64_t> numbers(examples.size());
@@ -90,9 +104,16 @@ std::vector<NamedTensor> forward_examples(const Model& model, std::span<const Ex
   }
   if (!options.gradients) return out;
   check(batch.labelled > 0, "gradients are of a loss: give \"labels\" in the input's lines");
-  for (const Parameter& p : model.parameters().all())
-    if (p.trained && gradient_of(p.value).defined())
-      out.push_back({"gradient/" + p.file_name, gradient_of(p.value).to(DType::F32)});
+  std::map<std::string, Tensor> stacked;
+  for (const Parameter& p : model.parameters().all()) {
+    if (!p.trained || !gradient_of(p.value).defined()) continue;
+    const Tensor gradient = gradient_of(p.value).to(DType::F32);
+    if (!p.part)
+      out.push_back({"gradient/" + p.file_name, gradient});
+    else
+      add_part(*p.part, gradient, stacked[p.file_name]);
+  }
+  for (auto& [name, gradient] : stacked) out.push_back({"gradient/" + name, gradient});
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "attune/nn/parameters.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
@@ -30,6 +31,24 @@ std::vector<std::string> forms_of(const std::string& name, const NameRules& rule
     }
   }
   return forms;
+}
+
+/// "model.layers.0.mlp.experts.3.up_proj.weight" under a rule for stacked matrices: what stands before, and the number.
+struct StackedName {
+  std::string before;
+  std::int64_t index;
+};
+
+std::optional<StackedName> match_stacked(const NameRules::Stacked& rule, const std::string& name) {
+  const std::string begin = rule.scope + ".", end = "." + rule.name;
+  if (!name.ends_with(end)) return std::nullopt;
+  const std::size_t at = name.find(begin), digits = at + begin.size();
+  if (at == std::string::npos || digits + end.size() >= name.size()) return std::nullopt;
+  std::int64_t index = 0;
+  const char* last = name.data() + name.size() - end.size();
+  const auto [stop, error] = std::from_chars(name.data() + digits, last, index);
+  if (error != std::errc() || stop != last) return std::nullopt;
+  return StackedName{name.substr(0, at), index};
 }
 
 bool same_values(const Tensor& a, const Tensor& b) {
@@ -68,6 +87,29 @@ std::optional<std::string> ParameterSet::spelling_in_file(const std::string& nam
   return std::nullopt;
 }
 
+std::optional<ParameterSet::Found> ParameterSet::find_in_file(const std::string& name) const {
+  if (std::optional<std::string> found = spelling_in_file(name)) return Found{*found};
+  for (const NameRules::Stacked& rule : rules_.stacked) {
+    const std::optional<StackedName> match = match_stacked(rule, name);
+    if (!match) continue;
+    const std::optional<std::string> found = spelling_in_file(match->before + rule.other);
+    if (found)
+      return Found{*found, FilePart{match->index, rule.part, source_.checkpoint->info(*found).shape}, rule.parts};
+  }
+  return std::nullopt;
+}
+
+Tensor ParameterSet::read(const Found& found) const {
+  const Tensor whole = source_.checkpoint->tensor(found.name);
+  if (!found.part) return whole;
+  const FilePart& p = *found.part;
+  const std::int64_t stacked = p.whole.rank() == 3 ? p.whole[0] : 0;
+  if (p.index >= stacked || p.whole[1] % found.parts != 0)
+    return whole;  // its shape is told by the one who declares it
+  const std::int64_t rows = p.whole[1] / found.parts;
+  return whole.rows(p.index, p.index + 1).as_shape({p.whole[1], p.whole[2]}).rows(p.part * rows, (p.part + 1) * rows);
+}
+
 Tensor ParameterSet::fresh_value(const std::string& name, const Shape& shape, Initial initial) const {
   if (initial.kind == Initial::Kind::zeros) return Tensor::zeros(shape, source_.type);
   if (initial.kind == Initial::Kind::ones) return Tensor::full(shape, 1, source_.type);
@@ -77,16 +119,24 @@ Tensor ParameterSet::fresh_value(const std::string& name, const Shape& shape, In
   return value.to(source_.type);
 }
 
+void ParameterSet::take(const Found& found) {
+  if (std::find(taken_.begin(), taken_.end(), found.name) == taken_.end()) taken_.push_back(found.name);
+  if (!found.part || found.part->whole.rank() != 3) return;
+  parts_left_.try_emplace(found.name, found.part->whole[0] * found.parts).first->second -= 1;
+}
+
 Tensor ParameterSet::declare(const std::string& name, const Shape& shape, Initial initial, Role role) {
   check(find(name) == nullptr, "the weight {} is declared twice", name);
   Tensor value;
   std::string file_name = name;
-  if (std::optional<std::string> found = spelling_in_file(name)) {
-    file_name = *found;
-    taken_.push_back(*found);
-    value = source_.checkpoint->tensor(*found);
+  const std::optional<Found> found = find_in_file(name);
+  if (found) {
+    file_name = found->name;
+    take(*found);
+    value = read(*found);
     if (!(value.shape() == shape)) {
-      problems_.push_back(fmt::format("{} is {} in the file, the config asks for {}", *found, value.shape(), shape));
+      problems_.push_back(
+          fmt::format("{} is {} in the file, the config asks for {}", found->name, value.shape(), shape));
       value = Tensor::zeros(shape, source_.type);
     } else {
       // A trainable weight is written to, so it cannot stay a view of the mapped file.
@@ -100,7 +150,7 @@ Tensor ParameterSet::declare(const std::string& name, const Shape& shape, Initia
   }
   bool trained = source_.trainable && role == Role::weight;
   if (trained) value = require_gradient(value);
-  all_.push_back({name, file_name, value, trained, {}, {}});
+  all_.push_back({name, file_name, value, trained, {}, {}, found ? found->part : std::nullopt});
   return value;
 }
 
@@ -168,6 +218,8 @@ void ParameterSet::finish() {
     else
       problems_.push_back(name + " is not a weight of this model");
   }
+  for (const auto& [name, left] : parts_left_)
+    if (left != 0) problems_.push_back(name + " holds more matrices than the config asks for");
   if (problems_.empty()) return;
   std::string list;
   for (const std::string& problem : problems_) list += (list.empty() ? " " : "; ") + problem;

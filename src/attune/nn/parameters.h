@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,13 @@
 
 namespace attune {
 
+/// Which rows of a file's tensor a parameter is, where files keep several in one: [i, part] of [stacked, parts * rows,
+/// columns], read as [stacked, parts, rows, columns].
+struct FilePart {
+  std::int64_t index = 0, part = 0;
+  Shape whole = {};  // the file's
+};
+
 /// One stored tensor of a model under its published name. A tied alias is no second Parameter.
 struct Parameter {
   std::string name;       // as the architecture publishes it: "bert.embeddings.word_embeddings.weight"
@@ -23,8 +31,8 @@ struct Parameter {
   Tensor value;  // in the file's layout; a leaf of the tape where it is trained; undefined where blocks or codes are
   bool trained = false;                        // a constant of the file (Marian's final_logits_bias) never is
   std::optional<QuantisedTensor> blocks = {};  // as the file keeps it, [out, in], never trained
-
-  std::optional<Int8Weight> int8 = {};  // as the file keeps it, [out, in], never trained
+  std::optional<Int8Weight> int8 = {};         // as the file keeps it, [out, in], never trained
+  std::optional<FilePart> part = {};           // of the tensor file_name; none: it is that tensor
 
   Shape shape() const;
   /// The numbers: `value`, or what the blocks or codes stand for, made anew in f32.
@@ -47,7 +55,14 @@ struct NameRules {
     enum class Place { prefix, suffix } place;
     std::string ours, other;  // {prefix, "transformer.", ""}: some files leave the prefix out
   };
+  /// Matrices of all experts in one tensor, [experts, parts * rows, columns]: {"mlp.experts", "up_proj.weight",
+  /// "mlp.experts.gate_up_proj", 1, 2} is "mlp.experts.3.up_proj.weight" as the second of two parts.
+  struct Stacked {
+    std::string scope, name, other;
+    std::int64_t part = 0, parts = 1;
+  };
   std::vector<Spelling> spellings = {};
+  std::vector<Stacked> stacked = {};
   std::vector<std::string> unused = {};  // name endings that files hold and the model does not use (".position_ids")
   std::vector<std::string> may_be_new =
       {};  // prefixes that a file may lack, because a new head begins afresh ("classifier.")
@@ -105,12 +120,21 @@ class ParameterSet {
   Int8Weight declare_int8(const std::string& name, const Shape& shape, Initial initial, bool in_by_out);
   void declare_tied(const std::string& name, const std::function<Tensor()>& twin);
   std::optional<std::string> spelling_in_file(const std::string& name) const;
+  struct Found {
+    std::string name;
+    std::optional<FilePart> part = {};
+    std::int64_t parts = 1;
+  };
+  std::optional<Found> find_in_file(const std::string& name) const;
+  Tensor read(const Found& found) const;
+  void take(const Found& found);
   Tensor fresh_value(const std::string& name, const Shape& shape, Initial initial) const;
 
   WeightSource source_;
   NameRules rules_;
   std::vector<Parameter> all_;
   std::vector<std::string> taken_, problems_, unused_, fresh_, tied_;
+  std::map<std::string, std::int64_t> parts_left_;  // of the file's tensors that hold several
   std::vector<RoundedWeight> rounded_;
 };
 

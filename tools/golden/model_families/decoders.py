@@ -201,6 +201,28 @@ def qwen3_moe():
     write("qwen3_moe", tf.Qwen3MoeForCausalLM(config), experts=QWEN)
 
 
+def fused(make):
+    """The same model, saved as transformers 5 keeps it: all experts' matrices in one tensor."""
+    def save(model, directory, **options):
+        return PLAIN_SAVE(model, directory, save_original_format=False, **options)
+
+    def made():
+        global write
+        plain = write
+        write = lambda name, model, experts, training=False: plain(name + "_fused", model)
+        tf.PreTrainedModel.save_pretrained = save
+        try:
+            make()
+        finally:
+            write = plain
+            tf.PreTrainedModel.save_pretrained = PLAIN_SAVE
+    made.__name__ = make.__name__ + "_fused"
+    return made
+
+
+PLAIN_SAVE = tf.PreTrainedModel.save_pretrained
+
+
 def phi3():
     rope = {"rope_type": "longrope", "rope_theta": 300.0, "short_factor": [1.0, 1.3, 1.5], "long_factor": [1.5, 2.0, 4.0],
             "partial_rotary_factor": 0.75}
@@ -401,7 +423,7 @@ def starcoder2():
 ALL = [mistral, mistral_classification, qwen2, old_qwen2, qwen3, gemma, old_gemma, gemma2, gemma3, old_gemma3, mixtral, qwen2_moe,
        old_qwen2_moe, qwen3_moe, phi3, old_phi3, gpt_neox, old_gpt_neox, gptj, falcon_7b, falcon_40b, falcon_11b, falcon_alibi, bloom,
        old_bloom, mpt, opt, opt_350m, opt_without_affine, gpt_neo, phi, old_phi, stablelm, stablelm_sequential, cohere, old_cohere, olmo2,
-       granite, smollm3, old_smollm3, starcoder2]
+       granite, smollm3, old_smollm3, starcoder2, fused(mixtral), fused(qwen2_moe), fused(qwen3_moe)]
 
 if __name__ == "__main__":
     chosen = sys.argv[1:]

@@ -15,6 +15,7 @@ NameRules rules_of(const DecoderNames& names, HeadKind head) {
   // Files of models that answer call the base so.
   NameRules rules{
       .spellings = {{Place::prefix, names.base + ".", ""}, {Place::prefix, names.base + ".", "transformer."}},
+      .stacked = names.stacked,
       .unused = names.unused,
       .may_be_new = {names.head + ".", std::string(classifier) + ".", names.tag + ".", names.answer + "."}};
   rules.spellings.insert(rules.spellings.end(), names.spellings.begin(), names.spellings.end());

@@ -18,6 +18,7 @@ struct DecoderNames {
   std::string project_in = "project_in", project_out = "project_out";
   std::vector<std::string> unused = {};             // name endings that files hold and the model does not use
   std::vector<NameRules::Spelling> spellings = {};  // beside the base left out
+  std::vector<NameRules::Stacked> stacked = {};     // experts' matrices in one tensor
 };
 
 /// A decoder-only architecture as values: its file reads config.json into this, and DecoderModel is built from it.

@@ -67,6 +67,16 @@ Experts LlamaFamily::experts_of(const Weights& w, const ExpertSizes& sizes) cons
   return experts;
 }
 
+void LlamaFamily::add_stacked_experts(DecoderNames& names, const std::string& scope, const GatedNames& networks) {
+  const std::string experts = scope + ".experts", both = "mlp.experts.gate_up_proj", down = "mlp.experts.down_proj";
+  const auto weight = [](const char* name) { return std::string(name) + ".weight"; };
+  names.stacked.push_back({experts, weight(networks.gate), both, 0, 2});
+  names.stacked.push_back({experts, weight(networks.up), both, 1, 2});
+  names.stacked.push_back({experts, weight(networks.down), down, 0, 1});
+  const std::string router = scope + ".gate.weight";
+  if (scope != "mlp") names.spellings.push_back({NameRules::Spelling::Place::suffix, router, "mlp.gate.weight"});
+}
+
 Norm LlamaFamily::norm(const Weights& w, std::int64_t width) const {
   return norm_of ? norm_of(w, width, epsilon) : Norm::rms(w, width, epsilon);
 }

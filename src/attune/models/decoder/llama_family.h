@@ -59,6 +59,9 @@ struct LlamaFamily {
   FeedForward feedforward_of(const Weights& network, std::int64_t inner, const GatedNames& names = {}) const;
   /// Router "gate", networks "experts.0", "experts.1", ...
   Experts experts_of(const Weights& mixture, const ExpertSizes& sizes) const;
+  /// How transformers 5 keeps them in memory, and saves them where it is told to: all experts' matrices in two tensors
+  /// under "mlp", whatever their published names.
+  static void add_stacked_experts(DecoderNames& names, const std::string& scope, const GatedNames& networks);
   Norm norm(const Weights& w, std::int64_t width) const;
   Norm norm(const Weights& w) const { return norm(w, hidden_size); }
 

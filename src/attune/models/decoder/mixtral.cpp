@@ -30,6 +30,7 @@ DecoderSpec read_mixtral(const ConfigReader& c) {
   if (c.number_or("router_jitter_noise", 0) != 0)
     c.reject("router_jitter_noise", "noise on what routers read is not trained with here: expected 0");
   DecoderSpec spec = l.spec("mixtral");
+  l.add_stacked_experts(spec.names, "block_sparse_moe", sizes.names);
   spec.block = [=](const Weights& w, Place place) { return mixtral_block(w, l, sizes, place); };
   spec.router_loss = read_router_loss(c);
   return spec;

@@ -70,6 +70,7 @@ DecoderSpec read_qwen2_moe(const ConfigReader& c) {
   const Qwen2Moe model{l, experts,
                        c.integer_or("shared_expert_intermediate_size", 5632, {.at_least = 1, .at_most = 1 << 28})};
   DecoderSpec spec = l.spec("qwen2_moe");
+  l.add_stacked_experts(spec.names, "mlp", experts.sizes.names);
   spec.block = [model](const Weights& w, Place place) { return model.block(w, place); };
   const double loss = read_router_loss(c);
   spec.router_loss = experts.any() ? loss : 0;

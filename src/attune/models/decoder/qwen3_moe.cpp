@@ -37,6 +37,7 @@ DecoderSpec read_qwen3_moe(const ConfigReader& c) {
   c.ignore({"sliding_window", "max_window_layers"});
   const QwenExperts experts = QwenExperts::read(c, l.layers, {.experts = 128, .chosen = 8, .inner = 768});
   DecoderSpec spec = l.spec("qwen3_moe");
+  l.add_stacked_experts(spec.names, "mlp", experts.sizes.names);
   spec.block = [=](const Weights& w, Place place) { return qwen3_moe_block(w, l, experts, place); };
   const double loss = read_router_loss(c);
   spec.router_loss = experts.any() ? loss : 0;
