@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "attune/base/json.h"
 #include "attune/text/sentencepiece.h"
+#include "attune/text/sentencepiece_classes.h"
 #include "attune/text/tokenizer_parts.h"
 #include "attune/text/tokenizer_settings.h"
 
@@ -15,7 +17,8 @@ namespace attune {
 
 namespace {
 
-constexpr const char* model_names[] = {"tokenizer.model", "spiece.model", "source.spm"};
+constexpr const char* model_names[] = {"tokenizer.model", "spiece.model", "source.spm", "sentencepiece.bpe.model",
+                                       "spm.model"};
 
 std::shared_ptr<Tokenizer::Parts> parts_of(const SentencePieceFile& file, const std::string& source) {
   auto parts = std::make_shared<Tokenizer::Parts>();
@@ -39,25 +42,11 @@ struct Kind {
   std::string start, end;  // tokens around a text; "" for none
   std::int64_t extra_ids = 0;
   bool marian = false;
-  int second_type = 0;  // of the second text of a pair
+  int second_type = 0;      // of the second text of a pair
+  bool joins_pair = false;  // nothing stands between the texts of a pair
+  /// Tokens behind the last of vocab.json, by which languages are chosen (M2M100).
+  std::vector<std::string> languages = {};
 };
-
-/// The class that the directory names, without "Fast"; else the one that belongs to the model's type; else "".
-std::string class_of(const Path& directory, const TokenizerSettings& settings) {
-  std::string name = settings.text("tokenizer_class");
-  if (name.ends_with("Fast")) name.resize(name.size() - 4);
-  const Path config = directory / "config.json";
-  if (!name.empty() || !std::filesystem::exists(config)) return name;
-  const std::string type = JsonView::parse(read_file(config), config.string()).string_or("model_type", "");
-  // For other types transformers 5 takes the file as it is, too.
-  static const std::map<std::string, std::string> classes = {{"t5", "T5Tokenizer"},
-                                                             {"mt5", "T5Tokenizer"},
-                                                             {"umt5", "T5Tokenizer"},
-                                                             {"longt5", "T5Tokenizer"},
-                                                             {"marian", "MarianTokenizer"}};
-  const auto found = classes.find(type);
-  return found == classes.end() ? "" : found->second;
-}
 
 Kind kind_of(const std::string& name, const TokenizerSettings& settings) {
   Kind kind;
@@ -65,14 +54,27 @@ Kind kind_of(const std::string& name, const TokenizerSettings& settings) {
   kind.marian = name == "MarianTokenizer";
   const bool llama = name == "LlamaTokenizer" || name == "CodeLlamaTokenizer", gemma = name == "GemmaTokenizer";
   const bool t5 = name == "T5Tokenizer" || name == "MT5Tokenizer";
-  if (!llama && !gemma && !t5 && !kind.marian)
+  const bool m2m_100 =
+      name == "M2M100Tokenizer" && std::filesystem::exists(settings.path().parent_path() / "vocab.json");
+  if (m2m_100) {
+    const std::string list = settings.text("language_codes").empty() ? "m2m100" : settings.text("language_codes"),
+                      source = settings.text("src_lang").empty() ? "en" : settings.text("src_lang");
+    kind.languages = m2m_100_languages(list);
+    check(!kind.languages.empty(), "reading {}: \"language_codes\" is \"{}\": expected m2m100 or wmt21",
+          settings.path().string(), list);
+    kind.start = "__" + source + "__";
+    check(std::ranges::find(kind.languages, kind.start) != kind.languages.end(),
+          "reading {}: \"src_lang\" is \"{}\", which is none of its languages", settings.path().string(), source);
+    kind.joins_pair = true;
+  }
+  if (!llama && !gemma && !t5 && !kind.marian && !m2m_100)
     fail(
         "opening the tokenizer in {}: {} is not supported with a SentencePiece file: save the tokenizer with "
         "transformers, which writes tokenizer.json",
         settings.path().parent_path().string(), name);
   if ((llama || gemma) && settings.flag("add_bos_token", true))
     kind.start = settings.token("bos_token", gemma ? "<bos>" : "<s>");
-  if (t5 || kind.marian || settings.flag("add_eos_token", false))
+  if (t5 || kind.marian || m2m_100 || settings.flag("add_eos_token", false))
     kind.end = settings.token("eos_token", gemma ? "<eos>" : "</s>");
   if (llama || gemma) kind.second_type = 1;
   if (t5) kind.extra_ids = settings.integer("extra_ids", 100);
@@ -83,6 +85,7 @@ Kind kind_of(const std::string& name, const TokenizerSettings& settings) {
 /// from the last to the first.
 std::string added_tokens(const Kind& kind, const TokenizerSettings& settings, const Vocabulary& vocabulary) {
   std::string json;
+  std::set<std::int64_t> listed;
   const auto add = [&](std::int64_t id, const std::string& content, const std::string& flags) {
     json += fmt::format(R"({}{{"id":{},"content":{},{}}})", json.empty() ? "" : ",", id, json_quoted(content), flags);
   };
@@ -104,15 +107,22 @@ std::string added_tokens(const Kind& kind, const TokenizerSettings& settings, co
                                flag("single_word", false), flag("lstrip", false), flag("rstrip", false),
                                flag("normalized", false), flag("special", false))};
     });
-    for (const auto& [id, token] : by_id) add(id, token.first, token.second);
+    for (const auto& [id, token] : by_id) {
+      add(id, token.first, token.second);
+      listed.insert(id);
+    }
   }
   for (std::int32_t id = 0; kind.marian && id < vocabulary.limit(); ++id)  // ">>fra<<" chooses the language
     if (vocabulary.has(id) && vocabulary.token(id).starts_with(">>") && vocabulary.token(id).ends_with("<<"))
       put(id, std::string(vocabulary.token(id)), false);
+  for (std::size_t i = 0; i < kind.languages.size(); ++i)
+    if (listed.count(vocabulary.limit() + static_cast<std::int64_t>(i)) == 0)
+      put(vocabulary.limit() + static_cast<std::int64_t>(i), kind.languages[i], true);
   if (settings.has("added_tokens_decoder")) return json;
   std::map<std::int64_t, std::string> special;
   for (const std::string& token :
-       {kind.start, kind.end, settings.token("unk_token", "<unk>"), settings.token("pad_token", "<pad>")})
+       {settings.token("bos_token", kind.languages.empty() ? "" : "<s>"), kind.start, kind.end,
+        settings.token("unk_token", "<unk>"), settings.token("pad_token", "<pad>")})
     if (const std::int32_t id = vocabulary.find(token); id >= 0) special[id] = token;
   for (std::int64_t i = 0; i < kind.extra_ids; ++i)
     special[vocabulary.size() + i] = fmt::format("<extra_id_{}>", kind.extra_ids - 1 - i);
@@ -134,8 +144,14 @@ std::shared_ptr<const PostProcessor> framing(const Kind& kind, const Tokenizer::
     put(list, kind.end, type);
   };
   put_text(single, 'A', 0);
-  put_text(pair, 'A', 0);
-  put_text(pair, 'B', kind.second_type);
+  if (kind.joins_pair) {
+    put(pair, kind.start, 0);
+    for (const char name : {'A', 'B'}) pair.push_back(fmt::format(R"({{"Sequence":{{"id":"{}","type_id":0}}}})", name));
+    put(pair, kind.end, 0);
+  } else {
+    put_text(pair, 'A', 0);
+    put_text(pair, 'B', kind.second_type);
+  }
   for (const std::string& token : {kind.start, kind.end}) {
     if (token.empty()) continue;
     const AddedToken* added = parts.added.find(token);
@@ -149,7 +165,7 @@ std::shared_ptr<const PostProcessor> framing(const Kind& kind, const Tokenizer::
       directory.string()));
 }
 
-/// Marian's: pieces of source.spm under the ids of vocab.json, which both languages share.
+/// Marian's and M2M100's: pieces of a model under the ids of vocab.json, which all languages share.
 class SharedVocabulary final : public TokenizerModel {
  public:
   SharedVocabulary(std::shared_ptr<const TokenizerModel> pieces, std::int32_t piece_unknown, Vocabulary vocabulary,
@@ -185,10 +201,10 @@ class SharedVocabulary final : public TokenizerModel {
   std::vector<std::int32_t> ids_;  // [pieces]
 };
 
-/// The target's pieces joined; pieces that only the source has are text, too.
-class MarianDecoder final : public TokenDecoder {
+/// The pieces joined, without spaces around; pieces that only the source has are text, too.
+class StrippingDecoder final : public TokenDecoder {
  public:
-  explicit MarianDecoder(std::shared_ptr<const TokenDecoder> target) : target_(std::move(target)) {}
+  explicit StrippingDecoder(std::shared_ptr<const TokenDecoder> target) : target_(std::move(target)) {}
   void apply(std::vector<std::string>& tokens) const override {
     target_->apply(tokens);
     for (std::string& text : tokens) {
@@ -201,10 +217,8 @@ class MarianDecoder final : public TokenDecoder {
   std::shared_ptr<const TokenDecoder> target_;
 };
 
-void make_marian(const Path& directory, const SentencePieceFile& source, Tokenizer::Parts& parts) {
-  const Path target_file = directory / "target.spm", vocabulary_file = directory / "vocab.json";
-  parts.files.push_back({"target.spm", read_file(target_file)});
-  const SentencePieceFile target = SentencePieceFile::read(parts.files.back().second, target_file.string());
+void share_vocabulary(const Path& directory, const SentencePieceFile& source, Tokenizer::Parts& parts) {
+  const Path vocabulary_file = directory / "vocab.json";
   parts.files.push_back({"vocab.json", read_file(vocabulary_file)});
   Vocabulary vocabulary = Vocabulary::read(JsonView::parse(parts.files.back().second, vocabulary_file.string()));
   const std::int32_t unknown = vocabulary.find("<unk>");
@@ -213,7 +227,14 @@ void make_marian(const Path& directory, const SentencePieceFile& source, Tokeniz
                                   [](const SentencePiece& p) { return p.type == SentencePiece::Type::unknown; });
   parts.model = std::make_shared<SharedVocabulary>(
       parts.model, static_cast<std::int32_t>(piece - source.pieces.begin()), std::move(vocabulary), unknown);
-  parts.decoder = std::make_shared<MarianDecoder>(sentencepiece_decoder(target));
+}
+
+void make_marian(const Path& directory, const SentencePieceFile& source, Tokenizer::Parts& parts) {
+  const Path target_file = directory / "target.spm";
+  parts.files.push_back({"target.spm", read_file(target_file)});
+  const SentencePieceFile target = SentencePieceFile::read(parts.files.back().second, target_file.string());
+  share_vocabulary(directory, source, parts);
+  parts.decoder = std::make_shared<StrippingDecoder>(sentencepiece_decoder(target));
 }
 
 }  // namespace
@@ -239,7 +260,9 @@ Tokenizer open_sentencepiece_directory(const Path& directory) {
   std::string bytes = read_file(path);
   const SentencePieceFile file = SentencePieceFile::read(bytes, path.string());
   const TokenizerSettings settings(directory);
-  const std::string name = class_of(directory, settings);
+  const std::string name = settings.tokenizer_class();
+  if (const std::optional<std::string> json = tokenizer_json_of_pieces(file, name, settings))
+    return Tokenizer::parse(*json, path.string());
   auto parts = parts_of(file, path.string());
   parts->files.push_back({path.filename().string(), std::move(bytes)});
   const Kind kind = kind_of(name, settings);
@@ -247,6 +270,10 @@ Tokenizer open_sentencepiece_directory(const Path& directory) {
         "opening the tokenizer in {}: its class is \"{}\", but its model is {}", directory.string(), name,
         path.filename().string());
   if (kind.marian) make_marian(directory, file, *parts);
+  if (!kind.languages.empty()) {
+    share_vocabulary(directory, file, *parts);
+    parts->decoder = std::make_shared<StrippingDecoder>(parts->decoder);
+  }
   if (name.empty()) {
     declare_control(file, parts->added);
   } else {
