@@ -2,9 +2,10 @@
 """Writes tests/golden/gguf/tiny_ARCHITECTURE.gguf, whole models with the settings that all GGUF files of the architecture have, with the
 `gguf` Python package; and models.json, what transformers gives for them.
 
-usage: tools/golden/gguf_models.py
+usage: tools/golden/gguf_models.py [NAME...]     all without one
 """
 import json
+import sys
 import tempfile
 from pathlib import Path
 
@@ -25,6 +26,8 @@ def tiny_configs():
     rms = dict(kv, rms_norm_eps=1e-3)
     old = dict(vocab_size=24, bos_token_id=1, eos_token_id=2)
     rope = {"rope_type": "default", "rope_theta": 500.0}
+    t5 = dict(vocab_size=24, d_model=16, d_kv=6, d_ff=24, num_layers=2, num_heads=4, relative_attention_num_buckets=8, layer_norm_epsilon=1e-3,
+              pad_token_id=0, eos_token_id=2, decoder_start_token_id=0, n_positions=64)
     moe = dict(rms, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=12, rope_parameters=rope, decoder_sparse_step=1)
     return {
         "tiny_llama": tf.LlamaConfig(**rms, head_dim=6, rope_parameters={"rope_type": "linear", "factor": 3.0, "rope_theta": 500.0}),
@@ -57,10 +60,31 @@ def tiny_configs():
         "tiny_bloom": tf.BloomConfig(**old, hidden_size=16, n_layer=2, n_head=4, layer_norm_epsilon=1e-3),
         "tiny_mpt": tf.MptConfig(**old, d_model=16, n_layers=2, n_heads=4, max_seq_len=64),  # transformers heeds no expansion_ratio: it is 4
         "tiny_bert": tf.BertConfig(**base, layer_norm_eps=1e-3, type_vocab_size=2),
+        "tiny_nomic-bert": tf.NomicBertConfig(**base, layer_norm_eps=1e-3, type_vocab_size=2, rope_parameters=rope),
+        "tiny_t5": tf.T5Config(**t5, num_decoder_layers=3, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
+        "tiny_t5_relu": tf.T5Config(**t5),
     }
 
 
+def t5_metadata(w, c):
+    w.add_vocab_size(c.vocab_size)
+    w.add_context_length(64)
+    w.add_embedding_length(c.d_model)
+    w.add_feed_forward_length(c.d_ff)
+    w.add_block_count(c.num_layers)
+    w.add_decoder_block_count(c.num_decoder_layers)
+    w.add_head_count(c.num_heads)
+    w.add_key_length(c.d_kv)
+    w.add_value_length(c.d_kv)
+    w.add_relative_attn_buckets_count(c.relative_attention_num_buckets)
+    w.add_layer_norm_rms_eps(c.layer_norm_epsilon)
+    w.add_decoder_start_token_id(c.decoder_start_token_id)
+    return c.num_heads
+
+
 def tiny_metadata(w, architecture, c):
+    if architecture == "t5":
+        return t5_metadata(w, c)
     common_sizes = {"mpt": ("max_seq_len",), "gpt2": ("n_positions",)}.get(architecture, ("max_position_embeddings",))
     w.add_vocab_size(c.vocab_size)
     w.add_context_length(getattr(c, common_sizes[0], 2048))
@@ -131,34 +155,39 @@ def tiny_metadata(w, architecture, c):
     return kv
 
 
-def tiny_models():
-    cases = {}
-    for name, config in tiny_configs().items():
+def tiny_models(chosen):
+    cases = json.loads((OUTPUT / "models.json").read_text()) if chosen else {}
+    for seed, (name, config) in enumerate(tiny_configs().items()):
+        if chosen and name not in chosen:
+            continue
         architecture = name.split("_")[1]
         architecture = "llama" if architecture == "mixtral" else architecture
-        torch.manual_seed(len(cases))
-        kind = tf.AutoModel if architecture == "bert" else tf.AutoModelForCausalLM
+        torch.manual_seed(seed)
+        encoder = architecture in ("bert", "nomic-bert")
+        kind = tf.AutoModel if encoder else tf.AutoModelForSeq2SeqLM if architecture == "t5" else tf.AutoModelForCausalLM
         model = kind.from_config(config).eval()
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.add_(torch.randn(parameter.shape) * 0.1)
         ids = torch.randint(3, 24, (1, 8))
         with torch.no_grad():
-            out = model(input_ids=ids)
-        outputs = out.last_hidden_state if architecture == "bert" else out.logits
+            decoder_ids = {"decoder_input_ids": torch.randint(3, 24, (1, 5))} if architecture == "t5" else {}
+            out = model(input_ids=ids, **decoder_ids)
+        outputs = out.last_hidden_state if encoder else out.logits
         with tempfile.TemporaryDirectory() as scratch:
             model.save_pretrained(scratch)
             tensors = load_file(Path(scratch) / "model.safetensors")
         tensors = {k: v for k, v in tensors.items() if "pooler" not in k}
         w = gguf.GGUFWriter(OUTPUT / f"{name}.gguf", architecture)
         kv = tiny_metadata(w, architecture, config)
-        add_published(w, architecture, tensors, config.num_attention_heads, kv, config.num_hidden_layers)
+        add_published(w, architecture, tensors, config.num_attention_heads, kv,
+                      max(config.num_hidden_layers, getattr(config, "num_decoder_layers", None) or 0))
         finish(w)
-        cases[name] = {"model_type": config.model_type, "ids": ids[0].tolist(),
+        cases[name] = {"model_type": config.model_type, "ids": ids[0].tolist(), **{k.replace("input_ids", "ids"): v[0].tolist() for k, v in decoder_ids.items()},
                        "outputs": [float(f"{v:.7g}") for v in outputs.flatten().tolist()]}
         print(name, config.model_type)
     (OUTPUT / "models.json").write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in cases.items()) + "\n}\n")
 
 
 if __name__ == "__main__":
-    tiny_models()
+    tiny_models(sys.argv[1:])

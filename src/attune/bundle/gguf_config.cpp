@@ -161,6 +161,31 @@ std::map<std::string, ConfigForm> all_forms() {
        integer_key("n_heads", "attention.head_count"), integer_key("max_seq_len", "context_length"), mpt_part(),
        number_key("layer_norm_epsilon", "attention.layer_norm_epsilon", optional), tied_part()}};
   forms["bert"] = {"BertModel", sizes() + Parts{layer_norm("layer_norm_eps"), fixed_key("hidden_act", "gelu")}};
+  // As Nomic publishes it; how its training ran is not said.
+  forms["nomic_bert"] = {"NomicBertModel",
+                         {integer_key("n_embd", "embedding_length"),
+                          integer_key("n_inner", "feed_forward_length"),
+                          integer_key("n_layer", "block_count"),
+                          integer_key("n_head", "attention.head_count"),
+                          integer_key("n_positions", "context_length", optional),
+                          layer_norm("layer_norm_epsilon"),
+                          number_key("rotary_emb_base", "rope.freq_base", optional),
+                          tensor_key("qkv_proj_bias", "blk.0.attn_qkv.bias"),
+                          tensor_key("mlp_fc1_bias", "blk.0.ffn_up.bias"),
+                          tensor_key("mlp_fc2_bias", "blk.0.ffn_down.bias"),
+                          fixed_key("activation_function", "swiglu"),
+                          fixed_key("rotary_emb_fraction", 1.0),
+                          fixed_key("scale_attn_weights", true),
+                          unread_key("pad_vocab_size_multiple"),
+                          unread_key("auto_map"),
+                          unread_key("max_trained_positions"),
+                          unread_key("dense_seq_output"),
+                          unread_key("fused_bias_fc"),
+                          unread_key("fused_dropout_add_ln"),
+                          unread_key("use_flash_attn"),
+                          unread_key("use_xentropy"),
+                          unread_key("last_layer_subset"),
+                          unread_key("tie_word_embeddings")}};
   forms["t5"] = {
       "T5ForConditionalGeneration",
       {integer_key("d_model", "embedding_length"), integer_key("d_ff", "feed_forward_length"),

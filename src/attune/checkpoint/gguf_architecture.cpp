@@ -209,10 +209,10 @@ Rules bert_names() {
 }
 
 Rules nomic_bert_names() {
-  return Rules{{"token_embd", "embeddings.word_embeddings"},
-               {"token_types", "embeddings.token_type_embeddings"},
-               {"token_embd_norm", "emb_ln"}} +
-         layer("blk.{}.", "encoder.layers.{}.",
+  return Rules{{"token_embd", "bert.embeddings.word_embeddings"},
+               {"token_types", "bert.embeddings.token_type_embeddings"},
+               {"token_embd_norm", "bert.emb_ln"}} +
+         layer("blk.{}.", "bert.encoder.layers.{}.",
                {{"attn_qkv", "attn.Wqkv"},
                 {"attn_output", "attn.out_proj"},
                 {"attn_output_norm", "norm1"},
@@ -283,7 +283,7 @@ std::vector<GgufArchitecture> all_architectures() {
           {"bloom", "bloom", "transformer.", bloom_names()},
           {"mpt", "mpt", "transformer.", mpt_names()},
           {"bert", "bert", "bert.", bert_names(), {"position_ids"}, {"bert.pooler.", "pooler.", "cls."}},
-          {"nomic-bert", "nomic_bert", "", nomic_bert_names(), {}, {"cls."}},
+          {"nomic-bert", "nomic_bert", "bert.", nomic_bert_names(), {}, {"bert.pooler.", "pooler.", "cls."}},
           {"t5", "t5", "", t5_names(), {}, {"encoder.embed_tokens.", "decoder.embed_tokens."}}};
 }
 

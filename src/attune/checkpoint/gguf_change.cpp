@@ -68,6 +68,10 @@ Tensor shifted(const Tensor& values, float by) {
 
 }  // namespace
 
+bool is_copy(GgufChange change) {
+  return moves_rows(change) || change == GgufChange::one_more || change == GgufChange::transposed;
+}
+
 Shape published_shape(const Shape& file, GgufChange change) {
   if (change == GgufChange::transposed && file.rank() == 2) return {file[1], file[0]};
   if (change == GgufChange::one_row && file.rank() == 1) return {1, file[0]};

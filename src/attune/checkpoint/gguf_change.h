@@ -14,6 +14,8 @@ struct GgufHeads {
   std::int64_t query = 0, key = 0;
 };
 
+/// Whether published values are others than the file's bytes as they stand, so that they are a copy.
+bool is_copy(GgufChange change);
 Shape published_shape(const Shape& file, GgufChange change);
 
 /// The file's row for each row of the published tensor. Throws Error where the rows are not whole heads.

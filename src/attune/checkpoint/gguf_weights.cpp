@@ -133,7 +133,10 @@ Tensor GgufWeights::tensor(std::string_view name) const {
       values = file_->tensor(place.name);
       if (place.index) values = part(values, *place.index);
     }
-    return published_values(values, place.change, heads_);
+    values = published_values(values, place.change, heads_);
+    // Where a copy is all that is used from here on, the file's pages need not stay in memory beside it.
+    if (place.info.quantised || is_copy(place.change)) file_->drop_pages(place.name);
+    return values;
   });
 }
 
@@ -141,8 +144,11 @@ std::optional<QuantisedTensor> GgufWeights::quantised(std::string_view name) con
   const Place& place = at(name);
   if (!place.info.quantised || place.change == GgufChange::one_more) return std::nullopt;
   return within(file_->path().string() + ": tensor " + json_quoted(place.name), [&] {
-    const QuantisedTensor blocks = file_->quantised(place.name);
-    return published_blocks(place.index ? part(blocks, *place.index) : blocks, place.change, heads_);
+    const QuantisedTensor stored = file_->quantised(place.name);
+    const QuantisedTensor blocks =
+        published_blocks(place.index ? part(stored, *place.index) : stored, place.change, heads_);
+    if (is_copy(place.change)) file_->drop_pages(place.name);
+    return blocks;
   });
 }
 

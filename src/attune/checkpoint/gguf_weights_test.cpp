@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
@@ -64,6 +66,49 @@ TEST(GgufWeights, NamesAreThoseOfThePythonPackage) {
       EXPECT_TRUE(found) << architecture_name << ": " << published << " is " << file;
     }
   }
+}
+
+/// Bytes of a mapped file that are in memory (proc(5), smaps).
+std::int64_t resident_bytes(const Path& file) {
+  std::ifstream maps("/proc/self/smaps");
+  bool inside = false;
+  std::int64_t sum = 0;
+  for (std::string line; std::getline(maps, line);) {
+    const std::string_view first(line.data(), std::min(line.find(' '), line.size()));
+    if (first.find('-') != std::string_view::npos) inside = line.ends_with(file.filename().string());
+    if (inside && line.starts_with("Rss:")) sum += std::stoll(line.substr(4)) * 1024;
+  }
+  return sum;
+}
+
+// Rows of Llama's queries are copied into another order: then the copy is in memory and the file's rows are not.
+TEST(GgufWeights, RowsThatAreCopiedAreNotInMemoryTwice) {
+  const Path file = std::filesystem::temp_directory_path() / "attune-gguf-copied.gguf";
+  GgufMetadata metadata;
+  metadata.set("general.architecture", GgufValue::text("llama"));
+  metadata.set("llama.attention.head_count", GgufValue::u32(8));
+  const Shape shape{1024, 1024};
+  const auto zeros = [shape]() -> GgufValues { return QuantisedTensor::empty(shape, QuantisedFormat::Q8_0); };
+  const auto numbers = [shape]() -> GgufValues { return Tensor::zeros(shape); };
+  write_gguf(file, metadata,
+             {{"blk.0.attn_q.weight", QuantisedFormat::Q8_0, shape, zeros},
+              {"blk.0.attn_k.weight", DType::F32, shape, numbers},
+              {"blk.0.attn_v.weight", QuantisedFormat::Q8_0, shape, zeros}});
+  {
+    const Checkpoint weights = Checkpoint::open(file);
+    const std::int64_t before = resident_bytes(file);
+    const auto query = weights.quantised("model.layers.0.self_attn.q_proj.weight");
+    const Tensor key = weights.tensor("model.layers.0.self_attn.k_proj.weight");
+    ASSERT_TRUE(query.has_value());
+    EXPECT_EQ(key.to_vector<float>().front(), 0);
+    EXPECT_LE(resident_bytes(file), before + 256 * 1024);  // of 5 MB
+    // What is not copied stays mapped, and is in memory once it was read.
+    const auto value = weights.quantised("model.layers.0.self_attn.v_proj.weight");
+    int sum = 0;
+    for (const std::byte b : value->bytes()) sum += std::to_integer<int>(b);
+    EXPECT_GE(resident_bytes(file), 1024 * 1024) << sum;
+  }
+  std::filesystem::remove(file);
 }
 
 TEST(GgufWeights, BlocksHaveTheValuesThatThePythonPackageGives) {

@@ -141,7 +141,11 @@ Tensor ParameterSet::declare(const std::string& name, const Shape& shape, Initia
     } else {
       // A trainable weight is written to, so it cannot stay a view of the mapped file.
       bool copy = value.dtype() == source_.type && source_.trainable;
-      if (role != Role::stored) value = copy ? value.clone() : value.to(source_.type);
+      if (role != Role::stored) {
+        const bool other = copy || value.dtype() != source_.type;
+        value = copy ? value.clone() : value.to(source_.type);
+        if (other) source_.checkpoint->drop_pages(found->name);
+      }
     }
   } else {
     if (source_.checkpoint && !starts_with_any(name, rules_.may_be_new)) problems_.push_back(name + " is missing");
