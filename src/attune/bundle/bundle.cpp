@@ -197,10 +197,11 @@ ModelFiles read_gguf(const Path& file) {
   return files;
 }
 
-/// The config of a classifier that begins afresh, with the labels of the data. A file that has its classifier keeps its
+/// The config of a head of classes that begins afresh, with the labels of the data. A file that has its head keeps its
 /// labels, and the data's must be among them.
 void set_labels(ModelFiles& files, const LoadOptions& options) {
-  if (has_head(files.config, files.config_name, *files.checkpoint, HeadKind::classify)) {
+  const HeadKind kind = options.head.value_or(HeadKind::classify);
+  if (has_head(files.config, files.config_name, *files.checkpoint, kind)) {
     const std::vector<std::string> own = labels_of(files.config, files.config_name);
     for (const std::string& label : options.labels)
       check(std::find(own.begin(), own.end(), label) != own.end(),

@@ -38,6 +38,18 @@ struct Source {
   std::string file_name;  // in the model's own files
   GgufChange change = GgufChange::none;
   std::int64_t index = 0;
+  Shape shape = {};
+  std::optional<FilePart> part = {};  // of the tensor file_name
+
+  /// As the model's own files have it.
+  Tensor values(const Checkpoint& checkpoint) const {
+    const Tensor stored = checkpoint.tensor(file_name);
+    if (!part) return stored;
+    const std::int64_t rows = shape[0];
+    return stored.rows(part->index, part->index + 1)
+        .as_shape({part->whole[1], part->whole[2]})
+        .rows(part->part * rows, (part->part + 1) * rows);
+  }
 };
 
 struct Target {
@@ -70,7 +82,7 @@ std::map<std::string, Target> targets_of(const Model& model, const GgufArchitect
     }
     Target& target = targets[name_with(rule->file, *match)];
     target.stacked = rule->published.find("[]") != std::string::npos;
-    target.sources.push_back({p.file_name, rule->change, match->index.value_or(0)});
+    target.sources.push_back({p.file_name, rule->change, match->index.value_or(0), p.shape(), p.part});
     target.shape = p.shape();
   }
   for (auto& [name, target] : targets) {
@@ -115,13 +127,12 @@ GgufValues in_format(const Tensor& values, const GgufFormat& format) {
 /// The tensor's values as the file has them, before they are brought into its type.
 GgufValues values_of(const Checkpoint& checkpoint, const Target& target, const GgufFormat& format, GgufHeads heads) {
   if (!target.stacked)
-    return in_format(file_values(checkpoint.tensor(target.sources[0].file_name), target.sources[0].change, heads),
-                     format);
+    return in_format(file_values(target.sources[0].values(checkpoint), target.sources[0].change, heads), format);
   std::optional<Tensor> plain;
   std::optional<QuantisedTensor> blocks;
   for (std::size_t i = 0; i < target.sources.size(); ++i) {
     const Source& source = target.sources[i];
-    const GgufValues part = in_format(file_values(checkpoint.tensor(source.file_name), source.change, heads), format);
+    const GgufValues part = in_format(file_values(source.values(checkpoint), source.change, heads), format);
     const auto at = static_cast<std::int64_t>(i);
     if (const auto* tensor = std::get_if<Tensor>(&part)) {
       if (!plain) plain = Tensor::empty(target.shape, tensor->dtype());

@@ -45,10 +45,11 @@ std::vector<float> states_of(const Path& model, const Path& inputs) {
   return states;
 }
 
-std::vector<float> outputs_of(const Path& model, const std::vector<std::int64_t>& ids) {
+std::vector<float> outputs_of(const Path& model, const Json& one) {
   const Bundle bundle = load_bundle(model);
   Example example;
-  example.chunks = {ids};
+  example.chunks = {one["ids"].get<std::vector<std::int64_t>>()};
+  if (one.contains("decoder_ids")) example.decoder_ids = one["decoder_ids"].get<std::vector<std::int64_t>>();
   const bool states = bundle.model->facts().head == HeadKind::none;
   for (const NamedTensor& one : forward_examples(*bundle.model, std::vector{example}, {}))
     if (one.name == (states ? "0/last_hidden_state" : "0/logits")) return one.tensor.to_vector<float>();
@@ -57,32 +58,35 @@ std::vector<float> outputs_of(const Path& model, const std::vector<std::int64_t>
 
 /// The models of tools/golden/gguf_models.py, which have the settings that GGUF files cannot say; as directories too,
 /// and as files that were written from those.
-TEST(GgufBundle, GivesTheLogitsOfTransformersThereAndBack) {
-  std::vector<std::string> known;
-  for (const Architecture& one : architectures()) known.push_back(one.model_type);
-  int compared = 0;
-  const Json cases = read_json(golden / "gguf" / "models.json");
-  for (const auto& [model, one] : cases.items()) {
-    if (std::find(known.begin(), known.end(), one["model_type"].get<std::string>()) == known.end()) continue;
-    SCOPED_TRACE(model);
-    TemporaryDirectory scratch;
-    const Path file = golden / "gguf" / (model + ".gguf"), directory = scratch.path / "model",
-               again = scratch.path / "again.gguf";
-    const auto ids = one["ids"].get<std::vector<std::int64_t>>();
-    const auto expected = one["outputs"].get<std::vector<float>>();
-    try {
-      EXPECT_LT(difference(outputs_of(file, ids), expected), 1e-4);
-      convert_to_directory(file, directory, DType::F32);
-      EXPECT_LT(difference(outputs_of(directory, ids), expected), 1e-4);
-      convert_to_gguf(directory, again, DType::F32);
-      EXPECT_LT(difference(outputs_of(again, ids), expected), 1e-4);
-    } catch (const Error& error) {
-      ADD_FAILURE() << error.what();
-    }
-    ++compared;
+class GgufModels : public testing::TestWithParam<std::string> {
+ public:
+  static Json cases() { return read_json(golden / "gguf" / "models.json"); }
+  static std::vector<std::string> names() {
+    std::vector<std::string> names;
+    for (const auto& [name, one] : cases().items()) names.push_back(name);
+    return names;
   }
-  EXPECT_GE(compared, 4);
+};
+
+TEST_P(GgufModels, GiveTheLogitsOfTransformersThereAndBack) {
+  const Json one = cases()[GetParam()];
+  RecordProperty("model_type", one["model_type"].get<std::string>());
+  TemporaryDirectory scratch;
+  const Path file = golden / "gguf" / (GetParam() + ".gguf"), directory = scratch.path / "model",
+             again = scratch.path / "again.gguf";
+  const auto expected = one["outputs"].get<std::vector<float>>();
+  EXPECT_LT(difference(outputs_of(file, one), expected), 1e-4);
+  convert_to_directory(file, directory, DType::F32);
+  EXPECT_LT(difference(outputs_of(directory, one), expected), 1e-4);
+  convert_to_gguf(directory, again, DType::F32);
+  EXPECT_LT(difference(outputs_of(again, one), expected), 1e-4);
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, GgufModels, testing::ValuesIn(GgufModels::names()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 TEST(GgufBundle, ConfigIsThePublishedOne) {
   const Bundle bundle = load_bundle(golden / "gguf" / "llama_untied_llama3_rope.gguf");

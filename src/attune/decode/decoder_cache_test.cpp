@@ -142,6 +142,7 @@ class EveryDecoder : public testing::TestWithParam<std::string> {};
 // are shorter than windows.
 TEST_P(EveryDecoder, GivesWithACacheTheBitsOfTheWholePrefix) {
   auto model = open(models / GetParam());
+  RecordProperty("model_type", model->facts().model_type);
   const std::int64_t length = std::min<std::int64_t>(model->facts().longest.value_or(30), 30);
   RandomStream random({.seed = 6});
   std::vector<Ids> texts(2), written(2);

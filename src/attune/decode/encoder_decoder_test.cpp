@@ -18,6 +18,7 @@ class EncoderDecoders : public testing::TestWithParam<const char*> {};
 
 TEST_P(EncoderDecoders, TokenByTokenGivesTheBitsOfTheWholePrefix) {
   auto model = open(golden / "models" / GetParam());
+  RecordProperty("model_type", model->facts().model_type);
   const std::vector<Ids> sources = {{7, 17, 23, 14, 5}, {9}, {12, 3, 4, 8, 30, 31, 6, 5}};
   Decoder decoder(*model, {.page_tokens = 4});
   const std::vector<Decoder::Sequence> sequences = decoder.begin(sources);
@@ -41,7 +42,8 @@ TEST_P(EncoderDecoders, EachWrittenTokenIsAlignedWithOneOfTheSource) {
 
 INSTANTIATE_TEST_SUITE_P(Models, EncoderDecoders,
                          testing::Values("bart_scaled", "bart_untied", "mbart_scaled", "pegasus_scaled",
-                                         "m2m_100_odd_width", "t5_scaled", "t5_v1_1", "mt5_tied", "umt5_scaled"));
+                                         "m2m_100_odd_width", "t5_scaled", "t5_v1_1", "mt5_tied", "umt5_scaled",
+                                         "marian_scaled"));
 
 TEST(EncoderDecoders, BeginWithWhatIsAskedFor) {
   auto model = open(golden / "models" / "mbart_scaled");

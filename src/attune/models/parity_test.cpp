@@ -69,6 +69,12 @@ TEST_P(Parity, HiddenStatesLogitsAttentionsAndGradientsAreTransformers) {
     ++compared;
   }
   EXPECT_GT(compared, 20u);
+  // For docs/models.md: of what model, and how much of what.
+  RecordProperty("model_type", model->facts().model_type);
+  for (const char* kind : {"hidden_states", "logits", "gradient"})
+    RecordProperty(kind, static_cast<int>(std::ranges::count_if(expected.names(), [&](const std::string& name) {
+                     return name.find(kind) != std::string::npos;
+                   })));
   for (const NamedTensor& t : ours)
     EXPECT_TRUE(!t.name.starts_with("gradient/") || expected.contains(t.name))
         << t.name << " has no gradient in transformers";

@@ -71,6 +71,7 @@ TEST_P(TenSteps, HaveTheLossesAndGradientNormsOfTransformers) {
                   {"betas", settings["betas"]},
                   {"epsilon", settings["epsilon"]},
                   {"clip_norm", settings["clip_norm"]}};
+  RecordProperty("model_type", read_json(directory / "config.json")["model_type"].get<std::string>());
   TrainingResult result = learn(RunConfig::read(run, "test"), scratch / "run", false, {});
   ASSERT_EQ(result.history.size(), expected["steps"].size());
   for (std::size_t i = 0; i < result.history.size(); ++i) {

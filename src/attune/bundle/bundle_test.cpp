@@ -1,4 +1,4 @@
-// Published files opened as classifiers of a user's own labels: all of tests/golden/models.
+// All of tests/golden/models: opened as classifiers of a user's own labels, and saved.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include "attune/base/error.h"
 #include "attune/base/json_values.h"
 #include "attune/bundle/bundle.h"
+#include "attune/data/example_file.h"
 #include "attune/models/forward.h"
 
 namespace attune {
@@ -71,6 +72,28 @@ TEST_P(Classifiers, BeginAfreshOnABodyAndAreKeptWhereTheFileHasThem) {
     EXPECT_TRUE(of_head) << name;
   }
 }
+
+class Saved : public testing::TestWithParam<Path> {};
+
+TEST_P(Saved, DirectoriesGiveTheSameBits) {
+  const Bundle bundle = load_bundle(GetParam());
+  RecordProperty("model_type", bundle.model->facts().model_type);
+  const Path copy = Path(testing::TempDir()) / ("saved_model_" + GetParam().filename().string());
+  std::filesystem::remove_all(copy);
+  make_directories(copy);
+  save_bundle(bundle, copy);
+  const Bundle again = load_bundle(copy);
+  EXPECT_TRUE(again.model->parameters().unused().empty());
+  const std::vector<Example> lines = read_examples(GetParam() / "input.jsonl");
+  const std::vector<NamedTensor> ours = forward_examples(*bundle.model, lines, {}),
+                                 theirs = forward_examples(*again.model, lines, {});
+  ASSERT_EQ(ours.size(), theirs.size());
+  for (std::size_t i = 0; i < ours.size(); ++i)
+    EXPECT_EQ(ours[i].tensor.to_vector<float>(), theirs[i].tensor.to_vector<float>()) << ours[i].name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Saved, testing::ValuesIn(golden_models()),
+                         [](const auto& info) { return info.param.filename().string(); });
 
 INSTANTIATE_TEST_SUITE_P(Models, Classifiers, testing::ValuesIn(golden_models()),
                          [](const auto& info) { return info.param.filename().string(); });
