@@ -166,6 +166,8 @@ def tiny_models(chosen):
         encoder = architecture in ("bert", "nomic-bert")
         kind = tf.AutoModel if encoder else tf.AutoModelForSeq2SeqLM if architecture == "t5" else tf.AutoModelForCausalLM
         model = kind.from_config(config).eval()
+        if architecture == "t5" and not config.scale_decoder_outputs:  # version 1.1: an output layer of its own, whatever the config says
+            model.lm_head.weight = torch.nn.Parameter(torch.randn(config.vocab_size, config.d_model))
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.add_(torch.randn(parameter.shape) * 0.1)
@@ -178,6 +180,8 @@ def tiny_models(chosen):
             model.save_pretrained(scratch)
             tensors = load_file(Path(scratch) / "model.safetensors")
         tensors = {k: v for k, v in tensors.items() if "pooler" not in k}
+        if architecture == "t5" and not config.scale_decoder_outputs:
+            tensors["lm_head.weight"] = model.lm_head.weight.detach().numpy()
         w = gguf.GGUFWriter(OUTPUT / f"{name}.gguf", architecture)
         kv = tiny_metadata(w, architecture, config)
         add_published(w, architecture, tensors, config.num_attention_heads, kv,

@@ -12,6 +12,7 @@
 #include "attune/bundle/gguf_tokenizer.h"
 #include "attune/checkpoint/gguf_change.h"
 #include "attune/checkpoint/gguf_weights.h"
+#include "attune/checkpoint/weight_writer.h"
 #include "attune/ops/quantised.h"
 
 namespace attune {
@@ -234,24 +235,23 @@ ConvertReport convert_to_directory(const Path& file, const Path& directory, DTyp
   ConvertReport report;
   Bundle bundle = load_bundle(file);
   const auto checkpoint = bundle.model->parameters().source().checkpoint;
-  std::vector<std::string> names;
-  for (const Parameter& p : bundle.model->parameters().all()) names.push_back(p.name);
-  std::map<std::string, std::string> file_names;
-  for (const Parameter& p : bundle.model->parameters().all()) file_names[p.name] = p.file_name;
-  bundle.model.reset();
-  std::vector<NamedTensor> tensors;
-  for (const std::string& name : names) {
-    if (run.cancelled()) throw Cancelled("converting was stopped: nothing was written");
-    tensors.push_back({name, checkpoint->tensor(file_names[name]).to(type).contiguous()});
-    checkpoint->drop_pages(file_names[name]);
-  }
+  std::vector<TensorToWrite> tensors;
+  for (const Parameter& p : bundle.model->parameters().all())
+    tensors.push_back(
+        {p.name, type, checkpoint->info(p.file_name).shape, [&run, &checkpoint, type, name = p.file_name] {
+           if (run.cancelled()) throw Cancelled("converting was stopped: nothing was written");
+           const Tensor values = checkpoint->tensor(name).to(type).contiguous();
+           checkpoint->drop_pages(name);
+           return values;
+         }});
+  bundle.model.reset();  // its copies of the weights are not needed to write them
   report.tensors = static_cast<std::int64_t>(tensors.size());
   Json config = *bundle.config;
   config["dtype"] = type == DType::F32 ? "float32" : type == DType::F16 ? "float16" : "bfloat16";
   const GgufMetadata& metadata = checkpoint->gguf()->metadata();
   write_directory_atomically(directory, [&](const Path& to) {
     write_file_atomically(to / "config.json", to_text(config, 2) + "\n");
-    write_sharded(to, tensors);
+    write_tensors_sharded(to, tensors);
     if (!bundle.tokenizer) return;
     bundle.tokenizer->save(to / "tokenizer.json");
     write_file_atomically(to / "tokenizer_config.json", to_text(tokenizer_settings(bundle, metadata), 2) + "\n");

@@ -63,7 +63,8 @@ class GgufModels : public testing::TestWithParam<std::string> {
   static Json cases() { return read_json(golden / "gguf" / "models.json"); }
   static std::vector<std::string> names() {
     std::vector<std::string> names;
-    for (const auto& [name, one] : cases().items()) names.push_back(name);
+    const Json all = cases();
+    for (const auto& [name, one] : all.items()) names.push_back(name);
     return names;
   }
 };

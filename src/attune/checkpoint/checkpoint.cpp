@@ -9,6 +9,7 @@
 #include "attune/base/error.h"
 #include "attune/base/json.h"
 #include "attune/checkpoint/gguf_weights.h"
+#include "attune/checkpoint/weight_writer.h"
 
 namespace attune {
 
@@ -201,15 +202,15 @@ const TensorInfo& Checkpoint::info(std::string_view name) const {
 
 namespace {
 
-std::int64_t bytes_in(const NamedTensor& one) {
-  check(one.tensor.defined(), "writing weights: tensor {} has no contents", json_quoted(one.name));
-  return one.tensor.numel() * static_cast<std::int64_t>(size_of(one.tensor.dtype()));
+std::int64_t bytes_in(const TensorToWrite& one) {
+  return one.shape.numel() * static_cast<std::int64_t>(size_of(one.type));
 }
 
-std::vector<std::vector<NamedTensor>> into_shards(const std::vector<NamedTensor>& tensors, std::int64_t shard_bytes) {
-  std::vector<std::vector<NamedTensor>> shards(1);
+std::vector<std::vector<TensorToWrite>> into_shards(const std::vector<TensorToWrite>& tensors,
+                                                    std::int64_t shard_bytes) {
+  std::vector<std::vector<TensorToWrite>> shards(1);
   std::int64_t filled = 0;
-  for (const NamedTensor& one : tensors) {
+  for (const TensorToWrite& one : tensors) {
     std::int64_t bytes = bytes_in(one);
     if (!shards.back().empty() && filled + bytes > shard_bytes) {
       shards.emplace_back();
@@ -225,27 +226,32 @@ std::vector<std::vector<NamedTensor>> into_shards(const std::vector<NamedTensor>
 
 void write_sharded(const Path& directory, const std::vector<NamedTensor>& tensors, const Metadata& metadata,
                    std::int64_t shard_bytes) {
+  write_tensors_sharded(directory, to_write(tensors), metadata, shard_bytes);
+}
+
+void write_tensors_sharded(const Path& directory, const std::vector<TensorToWrite>& tensors, const Metadata& metadata,
+                           std::int64_t shard_bytes) {
   check(shard_bytes > 0, "writing weights: a shard of {} bytes holds nothing", shard_bytes);
   for (const char* name : {single_name, index_name}) {
     std::error_code ignored;
     check(!std::filesystem::exists(directory / name, ignored),
           "writing weights: {} is there already: choose a new directory", (directory / name).string());
   }
-  std::vector<std::vector<NamedTensor>> shards = into_shards(tensors, shard_bytes);
-  if (shards.size() == 1) return write_safetensors(directory / single_name, tensors, metadata);
+  std::vector<std::vector<TensorToWrite>> shards = into_shards(tensors, shard_bytes);
+  if (shards.size() == 1) return write_tensors(directory / single_name, tensors, metadata);
 
   Json weight_map = Json::object();
   std::set<std::string> names;
   std::int64_t total = 0;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     std::string file = fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, shards.size());
-    for (const NamedTensor& one : shards[i]) {
+    for (const TensorToWrite& one : shards[i]) {
       check(names.insert(one.name).second, "writing weights: the name {} is given to two tensors",
             json_quoted(one.name));
       weight_map.get_ref<Json::object_t&>().emplace_back(one.name, file);
       total += bytes_in(one);
     }
-    write_safetensors(directory / file, shards[i], metadata);
+    write_tensors(directory / file, shards[i], metadata);
   }
   Json index = {{"metadata", {{"total_size", total}}}, {"weight_map", weight_map}};
   write_file_atomically(directory / index_name, to_text(index, 2) + "\n");

@@ -13,6 +13,7 @@
 
 #include "attune/base/error.h"
 #include "attune/base/json.h"
+#include "attune/checkpoint/weight_writer.h"
 #include "attune/tensor/convert.h"
 #include "attune/tensor/storage.h"
 
@@ -220,15 +221,15 @@ void append(Json& object, const std::string& name, Json value) {
   object.get_ref<Json::object_t&>().emplace_back(name, std::move(value));
 }
 
-std::string header_text(const std::vector<NamedTensor>& tensors, const Metadata& metadata) {
+std::string header_text(const std::vector<TensorToWrite>& tensors, const Metadata& metadata) {
   Json header = Json::object();
   if (!metadata.empty()) append(header, std::string(metadata_name), metadata);
   std::int64_t at = 0;
-  for (const auto& [name, tensor] : tensors) {
-    std::int64_t end = at + tensor.numel() * static_cast<std::int64_t>(size_of(tensor.dtype()));
-    std::vector<std::int64_t> sizes(tensor.shape().sizes().begin(), tensor.shape().sizes().end());
-    std::string_view type = written_types[type_rank(tensor.dtype())].name;
-    append(header, name, {{"dtype", type}, {"shape", sizes}, {"data_offsets", {at, end}}});
+  for (const TensorToWrite& one : tensors) {
+    std::int64_t end = at + one.shape.numel() * static_cast<std::int64_t>(size_of(one.type));
+    std::vector<std::int64_t> sizes(one.shape.sizes().begin(), one.shape.sizes().end());
+    std::string_view type = written_types[type_rank(one.type)].name;
+    append(header, one.name, {{"dtype", type}, {"shape", sizes}, {"data_offsets", {at, end}}});
     at = end;
   }
   std::string text = to_text(header);
@@ -239,23 +240,42 @@ std::string header_text(const std::vector<NamedTensor>& tensors, const Metadata&
   return text;
 }
 
-void check_names(const std::vector<NamedTensor>& sorted) {
+void check_names(const std::vector<TensorToWrite>& tensors) {
   std::set<std::string_view> seen;
-  for (const auto& [name, tensor] : sorted) {
-    check(name != metadata_name, "a tensor cannot be named \"{}\"", metadata_name);
-    check(seen.insert(name).second, "the name {} is given to two tensors", json_quoted(name));
-    check(tensor.defined(), "tensor {} has no contents", json_quoted(name));
+  for (const TensorToWrite& one : tensors) {
+    check(one.name != metadata_name, "a tensor cannot be named \"{}\"", metadata_name);
+    check(seen.insert(one.name).second, "the name {} is given to two tensors", json_quoted(one.name));
   }
+}
+
+Tensor values_of(const TensorToWrite& one) {
+  Tensor values = one.values().contiguous();
+  check(values.dtype() == one.type && values.shape() == one.shape, "tensor {} is {} of {}, and {} of {} was announced",
+        json_quoted(one.name), values.shape(), name_of(values.dtype()), one.shape, name_of(one.type));
+  return values;
 }
 
 }  // namespace
 
+std::vector<TensorToWrite> to_write(const std::vector<NamedTensor>& tensors) {
+  std::vector<TensorToWrite> list;
+  for (const auto& [name, tensor] : tensors) {
+    check(tensor.defined(), "writing weights: tensor {} has no contents", json_quoted(name));
+    list.push_back({name, tensor.dtype(), tensor.shape(), [tensor = tensor] { return tensor; }});
+  }
+  return list;
+}
+
 void write_safetensors(const Path& path, std::vector<NamedTensor> tensors, const Metadata& metadata) {
+  write_tensors(path, within("writing " + path.string(), [&] { return to_write(tensors); }), metadata);
+}
+
+void write_tensors(const Path& path, std::vector<TensorToWrite> tensors, const Metadata& metadata) {
   std::string header = within("writing " + path.string(), [&] {
     check_names(tensors);
-    std::ranges::sort(tensors, [](const NamedTensor& a, const NamedTensor& b) {
-      return std::pair(type_rank(a.tensor.dtype()), std::string_view(a.name)) <
-             std::pair(type_rank(b.tensor.dtype()), std::string_view(b.name));
+    std::ranges::sort(tensors, [](const TensorToWrite& a, const TensorToWrite& b) {
+      return std::pair(type_rank(a.type), std::string_view(a.name)) <
+             std::pair(type_rank(b.type), std::string_view(b.name));
     });
     return header_text(tensors, metadata);
   });
@@ -263,7 +283,8 @@ void write_safetensors(const Path& path, std::vector<NamedTensor> tensors, const
   std::uint64_t length = header.size();
   file.write(std::as_bytes(std::span(&length, 1)));
   file.write(header);
-  for (const NamedTensor& one : tensors) file.write(bytes_of(one.tensor.contiguous()));
+  for (const TensorToWrite& one : tensors)
+    file.write(bytes_of(within("writing " + path.string(), [&] { return values_of(one); })));
   file.commit();
 }
 

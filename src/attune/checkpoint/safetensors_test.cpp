@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "attune/base/error.h"
+#include "attune/checkpoint/weight_writer.h"
 
 namespace attune {
 namespace {
@@ -204,6 +205,29 @@ TEST(Safetensors, NamesThatCannotBeReadBackAreNotWritten) {
   EXPECT_THROW(write_safetensors(path, {{"x", Tensor()}}), Error);
   EXPECT_THROW(write_safetensors(directory.path / "absent" / "x.safetensors", {{"x", x}}), Error);
   EXPECT_TRUE(std::filesystem::is_empty(directory.path)) << "something half-written was left";
+}
+
+TEST(WeightWriter, MakesEachTensorWhenItsTurnComes) {
+  const Path directory = Path(testing::TempDir()), made = directory / "made.safetensors",
+             kept = directory / "kept.safetensors";
+  std::vector<NamedTensor> tensors = {{"b", Tensor::from<float>({2}, std::vector<float>{1, 2})},
+                                      {"a", Tensor::from<float>({1, 3}, std::vector<float>{3, 4, 5})},
+                                      {"c", Tensor::from<std::int64_t>({1}, std::vector<std::int64_t>{6})}};
+  std::string order;
+  std::vector<TensorToWrite> lazy;
+  for (const auto& [name, tensor] : tensors)
+    lazy.push_back({name, tensor.dtype(), tensor.shape(), [&order, name = name, tensor = tensor] {
+                      order += name;
+                      return tensor;
+                    }});
+  write_tensors(made, lazy);
+  EXPECT_EQ(order, "cab");
+  write_safetensors(kept, tensors);
+  EXPECT_EQ(read_file(made), read_file(kept));
+  std::filesystem::remove(made);
+  lazy[0].shape = {3};
+  EXPECT_THROW(write_tensors(made, lazy), Error);
+  EXPECT_FALSE(std::filesystem::exists(made));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "attune/base/json_values.h"
 #include "attune/bundle/bundle.h"
 #include "attune/checkpoint/gguf.h"
 #include "attune/cli/commands/commands.h"
@@ -41,6 +42,16 @@ std::string memory_of(const ParameterSet& parameters) {
                      numbers > blocks + int8 ? ", and as much again where they are packed" : "");
 }
 
+/// The bound of the model's positions; where they have none, the length that its config says it was made for.
+std::string longest_of(const Bundle& bundle) {
+  if (const auto longest = bundle.model->facts().longest) return std::to_string(*longest) + " tokens";
+  std::string text = "no bound but memory";
+  for (const char* key : {"max_position_embeddings", "n_positions", "max_seq_len", "seq_length"})
+    if (bundle.config->contains(key) && (*bundle.config)[key].is_number_integer())
+      return text + fmt::format("; made for {} tokens ({})", (*bundle.config)[key].get<std::int64_t>(), key);
+  return text;
+}
+
 int run_info(const std::string& model) {
   Bundle bundle = load_bundle(model);
   const ModelFacts& facts = bundle.model->facts();
@@ -50,7 +61,7 @@ int run_info(const std::string& model) {
        facts.model_type + (facts.head == HeadKind::none ? "" : ", " + class_name(facts.model_type, facts.head)));
   line("parameters", fmt::format("{} in {} tensors", parameters.count(), parameters.all().size()));
   line("sizes", fmt::format("{} layers of {}, vocabulary {}", facts.layers, facts.hidden_size, facts.vocab_size));
-  line("longest input", facts.longest ? std::to_string(*facts.longest) + " tokens" : "no bound but memory");
+  line("longest input", longest_of(bundle));
   line("memory to run", memory_of(parameters));
   if (const auto& checkpoint = parameters.source().checkpoint; checkpoint && checkpoint->gguf())
     line("types", types_of(*checkpoint->gguf()));
