@@ -10,6 +10,7 @@
 #include "attune/bundle/bundle.h"
 #include "attune/bundle/gguf_config.h"
 #include "attune/bundle/gguf_tokenizer.h"
+#include "attune/bundle/stored_part.h"
 #include "attune/checkpoint/gguf_change.h"
 #include "attune/checkpoint/gguf_weights.h"
 #include "attune/checkpoint/weight_writer.h"
@@ -43,14 +44,7 @@ struct Source {
   std::optional<FilePart> part = {};  // of the tensor file_name
 
   /// As the model's own files have it.
-  Tensor values(const Checkpoint& checkpoint) const {
-    const Tensor stored = checkpoint.tensor(file_name);
-    if (!part) return stored;
-    const std::int64_t rows = shape[0];
-    return stored.rows(part->index, part->index + 1)
-        .as_shape({part->whole[1], part->whole[2]})
-        .rows(part->part * rows, (part->part + 1) * rows);
-  }
+  Tensor values(const Checkpoint& checkpoint) const { return stored_part(checkpoint.tensor(file_name), part, shape); }
 };
 
 struct Target {

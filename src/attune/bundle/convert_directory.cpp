@@ -6,6 +6,8 @@
 #include "attune/base/json_values.h"
 #include "attune/bundle/bundle.h"
 #include "attune/bundle/convert.h"
+#include "attune/bundle/stored_part.h"
+#include "attune/checkpoint/weight_writer.h"
 #include "attune/models/quantization.h"
 #include "attune/ops/int8.h"
 #include "attune/tensor/dtype.h"
@@ -39,6 +41,13 @@ void copy_other_files(const Path& source, const Path& target) {
   }
 }
 
+/// A weight that becomes int8, in the file's tensor.
+struct Rounded {
+  std::string name;
+  Shape shape;
+  std::optional<FilePart> part;
+};
+
 RoundingReport rounding_of(const std::vector<RoundedWeight>& rounded) {
   RoundingReport report;
   for (const RoundedWeight& one : rounded) {
@@ -56,7 +65,7 @@ ConvertReport convert_directory(const Path& source, const Path& target, std::opt
   Bundle bundle = load_bundle(source, {.linears = type ? LinearFormat::as_stored : LinearFormat::int8});
   const ParameterSet& parameters = bundle.model->parameters();
   const std::shared_ptr<const Checkpoint> checkpoint = parameters.source().checkpoint;
-  std::map<std::string, bool> to_int8;  // by the file's names
+  std::map<std::string, std::vector<Rounded>> to_int8;  // by the file's names
   if (!type) {
     check(!parameters.rounded().empty(), "{} has no weight that int8 would make smaller: it is in int8 already",
           source.string());
@@ -64,7 +73,9 @@ ConvertReport convert_directory(const Path& source, const Path& target, std::opt
       check(!one.in_by_out,
             "{} keeps {} as [in, out], which int8 files have no place for: a .gguf file with --type q8_0 is as small",
             source.string(), one.name);
-      to_int8[parameters.find(one.name)->file_name] = true;
+      const Parameter& p = *parameters.find(one.name);
+      // Of several in one tensor each is written under its own name.
+      to_int8[p.file_name].push_back({p.part ? p.name : p.file_name, p.shape(), p.part});
     }
     report.rounding = rounding_of(parameters.rounded());
   }
@@ -77,21 +88,40 @@ ConvertReport convert_directory(const Path& source, const Path& target, std::opt
   for (const std::string& name : parameters.tied()) ignore(name);
   bundle.model.reset();
 
-  std::vector<NamedTensor> tensors;
-  for (const std::string& name : checkpoint->names()) {
+  std::vector<TensorToWrite> tensors;
+  const auto check_running = [&run] {
     if (run.cancelled()) throw Cancelled("converting was stopped: nothing was written");
+  };
+  const auto add = [&](const std::string& name, DType as, const Shape& shape, std::function<Tensor()> values) {
+    tensors.push_back({name, as, shape, [check_running, values = std::move(values)] {
+                         check_running();
+                         return values();
+                       }});
+  };
+  for (const std::string& name : checkpoint->names()) {
+    check_running();
     if (const auto coded = type ? std::nullopt : checkpoint->int8(name)) {
-      tensors.push_back({name, coded->codes});
-      tensors.push_back({name + "_scale", coded->scales});
-    } else if (to_int8.contains(name)) {
-      const Int8Weight weight(checkpoint->tensor(name));
-      tensors.push_back({name, weight.codes()});
-      tensors.push_back({name + "_scale", weight.scales()});
-      checkpoint->drop_pages(name);
+      add(name, coded->codes.dtype(), coded->codes.shape(), [coded] { return coded->codes; });
+      add(name + "_scale", coded->scales.dtype(), coded->scales.shape(), [coded] { return coded->scales; });
+    } else if (const auto found = to_int8.find(name); found != to_int8.end()) {
+      for (const Rounded& one : found->second) {
+        const auto weight = [checkpoint, name, one] {
+          const Int8Weight made(stored_part(checkpoint->tensor(name), one.part, one.shape));
+          checkpoint->drop_pages(name);
+          return made;
+        };
+        add(one.name, DType::I8, one.shape, [weight] { return weight().codes(); });
+        add(one.name + "_scale", DType::F32, {one.shape[0], 1}, [weight] { return weight().scales(); });
+      }
     } else {
-      const Tensor value = checkpoint->tensor(name);
-      if (!type && value.rank() == 2) ignore(name);
-      tensors.push_back({name, type && is_float(value.dtype()) ? value.to(*type).contiguous() : value});
+      const TensorInfo& info = checkpoint->info(name);
+      if (!type && info.shape.rank() == 2) ignore(name);
+      const DType as = type && is_float(info.type) ? *type : info.type;
+      add(name, as, info.shape, [checkpoint, name, as] {
+        const Tensor values = checkpoint->tensor(name).to(as).contiguous();
+        if (as != checkpoint->info(name).type) checkpoint->drop_pages(name);
+        return values;
+      });
     }
   }
   report.tensors = static_cast<std::int64_t>(tensors.size());
@@ -103,7 +133,7 @@ ConvertReport convert_directory(const Path& source, const Path& target, std::opt
   write_directory_atomically(target, [&](const Path& to) {
     copy_other_files(source, to);
     write_file_atomically(to / "config.json", to_text(config, 2) + "\n");
-    write_sharded(to, tensors);
+    write_tensors_sharded(to, tensors);
   });
   return report;
 }

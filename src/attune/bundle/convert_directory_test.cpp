@@ -73,7 +73,7 @@ TEST_F(ConvertDirectory, WhatCompressedTensorsWroteGivesTransformersLogits) {
 }
 
 TEST_F(ConvertDirectory, Int8IsNearWhatItWasMadeOfAndSaysHowNear) {
-  for (const char* name : {"bert_classification", "t5_scaled", "marian_scaled", "roberta_masked_lm"}) {
+  for (const char* name : {"bert_classification", "t5_scaled", "marian_scaled", "roberta_masked_lm", "mixtral_fused"}) {
     SCOPED_TRACE(name);
     const Path source = golden / "models" / name, int8 = directory_ / name;
     const ConvertReport report = convert_directory(source, int8, std::nullopt);

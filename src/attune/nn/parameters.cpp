@@ -170,7 +170,7 @@ std::optional<QuantisedTensor> ParameterSet::declare_blocks(const std::string& n
         source_.checkpoint->source(), *found, name_of(blocks->format()));
   check(find(name) == nullptr, "the weight {} is declared twice", name);
   taken_.push_back(*found);
-  all_.push_back({name, *found, Tensor(), false, blocks, {}});
+  all_.push_back({name, *found, Tensor(), false, blocks, {}, {}});
   return blocks;
 }
 
@@ -191,7 +191,7 @@ Int8Weight ParameterSet::declare_int8(const std::string& name, const Shape& shap
     taken_.push_back(*found);
     const Int8Weight weight(coded->codes, coded->scales);
     source_.checkpoint->drop_pages(*found);
-    all_.push_back({name, *found, Tensor(), false, {}, weight});
+    all_.push_back({name, *found, Tensor(), false, {}, weight, {}});
     return weight;
   }
   // As the file has it, without a copy in f32: it is looked at once.
