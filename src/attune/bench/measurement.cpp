@@ -22,7 +22,7 @@ std::string text_header() {
 }
 
 std::string text_line(const Measurement& m) {
-  const double reached = m.unit == "MB" || m.unit == "times" ? m.limit / m.value : m.value / m.limit;
+  const double reached = m.unit == "MB" || m.unit == "ms" || m.unit == "times" ? m.limit / m.value : m.value / m.limit;
   return fmt::format("{:<38} {:>7} {:>10.1f} {:>10.1f} {:>5.0f}%  {}", m.name, m.threads, m.value, m.limit,
                      m.limit > 0 ? 100 * reached : 0.0, m.unit);
 }
