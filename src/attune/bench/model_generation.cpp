@@ -15,6 +15,7 @@
 #include "attune/bench/threads_restored.h"
 #include "attune/bundle/bundle.h"
 #include "attune/decode/decoder.h"
+#include "attune/decode/sampling.h"
 #include "attune/kernels/cpu/machine_rates.h"
 
 namespace attune::bench {
@@ -39,8 +40,7 @@ std::vector<std::int64_t> prompt(std::int64_t vocabulary) {
 }
 
 std::int64_t most_probable(const Tensor& logits) {
-  const auto values = logits.values<float>();
-  return std::max_element(values.begin(), values.end()) - values.begin();
+  return choose_token(logits.values<float>(), {.temperature = 0}, {});
 }
 
 struct Pass {

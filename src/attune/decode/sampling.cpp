@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "attune/base/error.h"
+#include "attune/kernels/cpu/first_above.h"
 
 namespace attune {
 
@@ -25,7 +26,11 @@ double sum_of(const Tokens& tokens) {
 }
 
 std::int64_t most_probable(std::span<const float> logits) {
-  return std::max_element(logits.begin(), logits.end()) - logits.begin();
+  const auto count = static_cast<std::int64_t>(logits.size());
+  std::int64_t best = 0;
+  for (std::int64_t i = 0; i < count; i = kernels::first_above(logits, logits[static_cast<std::size_t>(best)], i + 1))
+    best = i;
+  return best;
 }
 
 void check_logits(std::span<const float> logits) {

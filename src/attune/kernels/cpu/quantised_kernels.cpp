@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -196,7 +197,8 @@ void encode(const float* x, std::int64_t count, std::int8_t* codes, float* scale
       doubt = hn::MulAdd(v, hn::Zero(d), doubt);  // 0, or NaN where a value is not finite
     }
     const float most = hn::GetLane(hn::MaxOfLanes(d, largest));
-    scales[i / x_block] = most / 127 + hn::GetLane(hn::SumOfLanes(d, doubt));
+    const bool finite = hn::AllTrue(d, hn::Eq(doubt, hn::Zero(d)));
+    scales[i / x_block] = finite ? most / 127 : std::numeric_limits<float>::quiet_NaN();
     const FloatVector inverse = hn::Set(d, most > smallest_magnitude ? 127 / most : 0.0f);
     for (std::int64_t half = 0; half < x_block; half += 16) {
       IntegerVector sum = hn::Zero(di);
