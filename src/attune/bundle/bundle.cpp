@@ -141,29 +141,14 @@ Path novelty_file(const Path& model) { return beside(model, "attune.safetensors"
 
 namespace {
 
-/// The chat template of a model directory: chat_template.jinja, or a member of tokenizer_config.json; "" for none.
-std::string chat_template_of(const Path& directory) {
-  if (const Path own = directory / "chat_template.jinja"; std::filesystem::exists(own)) return read_file(own);
-  const Path settings = directory / "tokenizer_config.json";
-  if (!std::filesystem::exists(settings)) return "";
-  const Json json = read_json(settings);
-  const Json text = json.is_object() ? json.value("chat_template", Json()) : Json();
-  if (text.is_string()) return text.get<std::string>();
-  if (text.is_array())  // several, by name
-    for (const Json& one : text)
-      if (one.is_object() && one.value("name", Json()) == "default" && one.contains("template") &&
-          one["template"].is_string())
-        return one["template"].get<std::string>();
-  return "";
-}
-
 /// What a model's files hold, before the model is built of it.
 struct ModelFiles {
   std::shared_ptr<const Checkpoint> checkpoint;
   Json config;
   std::string config_name;  // for messages
-  std::optional<Tokenizer> tokenizer;
-  std::string chat_template;
+  std::optional<Tokenizer> tokenizer = {};
+  ChatTexts chat = {};
+  Companions companions = {};
 };
 
 ModelFiles read_directory(const Path& directory) {
@@ -171,10 +156,10 @@ ModelFiles read_directory(const Path& directory) {
         "{}: there is no such model directory: check the path (`attune train` writes a model as RUN/model)",
         directory.string());
   const Path config = directory / "config.json";
-  ModelFiles files{
-      std::make_shared<const Checkpoint>(Checkpoint::open(directory)), read_json(config), config.string(), {}, {}};
+  ModelFiles files{std::make_shared<const Checkpoint>(Checkpoint::open(directory)), read_json(config), config.string()};
   if (Tokenizer::is_in(directory)) files.tokenizer = Tokenizer::open(directory);
-  files.chat_template = chat_template_of(directory);
+  files.chat = ChatTexts::read(directory);
+  files.companions = read_companions(directory);
   return files;
 }
 
@@ -186,14 +171,16 @@ Tokenizer tokenizer_of(const GgufFile& file) {
 }
 
 ModelFiles read_gguf(const Path& file) {
-  ModelFiles files{
-      std::make_shared<const Checkpoint>(Checkpoint::open(file)), {}, "the metadata of " + file.string(), {}, {}};
+  ModelFiles files{std::make_shared<const Checkpoint>(Checkpoint::open(file)), {}, "the metadata of " + file.string()};
   const GgufFile& gguf = *files.checkpoint->gguf();
   const GgufMetadata& metadata = gguf.metadata();
   const std::string name = architecture_of(metadata);
   files.config = gguf_config(gguf, gguf_architecture(name, metadata.integer(name + ".expert_count").value_or(0) > 0));
-  if (has_gguf_tokenizer(metadata)) files.tokenizer = tokenizer_of(gguf);
-  files.chat_template = metadata.text("tokenizer.chat_template").value_or("");
+  if (!has_gguf_tokenizer(metadata)) return files;
+  files.tokenizer = tokenizer_of(gguf);
+  const Json settings = gguf_tokenizer_config(metadata, *files.tokenizer);
+  files.chat = gguf_chat_texts(metadata, file, settings);
+  files.companions["tokenizer_config.json"] = to_text(settings, 2) + "\n";
   return files;
 }
 
@@ -235,7 +222,8 @@ Bundle load_bundle(const Path& model, const LoadOptions& options) {
   bundle.config = files.config;
   bundle.model = build_model(files.config, files.config_name, std::move(source), options.head);
   bundle.tokenizer = std::move(files.tokenizer);
-  bundle.chat_template = std::move(files.chat_template);
+  bundle.chat = std::move(files.chat);
+  bundle.companions = std::move(files.companions);
   const Path contract = contract_file(model);
   if (std::filesystem::exists(contract)) {
     bundle.contract = Contract::read(contract);
@@ -248,6 +236,12 @@ Bundle load_bundle(const Path& model, const LoadOptions& options) {
   if (!options.head) check_contract(bundle, contract.string());
   return bundle;
 }
+
+namespace {
+
+bool writes_text(HeadKind head) { return head == HeadKind::causal_lm || head == HeadKind::sequence_to_sequence; }
+
+}  // namespace
 
 void save_bundle(const Bundle& bundle, const Path& directory) {
   Json config = *bundle.config;
@@ -266,6 +260,9 @@ void save_bundle(const Bundle& bundle, const Path& directory) {
   }
   write_file_atomically(directory / "config.json", to_text(config, 2) + "\n");
   write_sharded(directory, weights_of(*bundle.model));
+  Companions companions = bundle.companions;
+  if (!writes_text(bundle.model->facts().head)) companions.erase("generation_config.json");
+  write_companions(companions, directory);
   if (bundle.tokenizer) bundle.tokenizer->save_in(directory);
   bundle.contract.write(directory / "attune.json");
   if (bundle.novelty) write_safetensors(directory / "attune.safetensors", novelty_tensors(*bundle.novelty));

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "attune/bundle/companions.h"
 #include "attune/bundle/contract.h"
 #include "attune/models/architecture.h"
 #include "attune/text/tokenizer.h"
@@ -16,7 +17,8 @@ struct Bundle {
   JsonValue config;  // config.json's object; of a GGUF file, what its metadata say, under the published names
   std::unique_ptr<Model> model;
   std::optional<Tokenizer> tokenizer;  // none where the directory holds none
-  std::string chat_template;           // Jinja; "" for none
+  ChatTexts chat;                      // its chat templates; for ChatTemplate::of()
+  Companions companions;               // other files of its directory, which save_bundle() writes again
   Contract contract;                   // of a model without attune.json: a classifier's labels, long inputs refused
   std::optional<evaluate::NoveltyModel> novelty;
 
@@ -47,8 +49,8 @@ Path contract_file(const Path& model);
 Path novelty_file(const Path& model);
 
 /// Fills `directory` (a new one, for instance from write_directory_atomically) with config.json, model.safetensors,
-/// attune.safetensors where there is a novelty model, tokenizer.json and attune.json. Hugging Face transformers can
-/// read it.
+/// attune.safetensors where there is a novelty model, tokenizer.json, attune.json and the model's companions (of
+/// generation_config.json only where the model writes text). Hugging Face transformers can read it.
 void save_bundle(const Bundle& bundle, const Path& directory);
 
 /// Only the contract of a model changed (calibration): rewrites attune.json and attune.safetensors.

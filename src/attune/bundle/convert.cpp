@@ -180,7 +180,7 @@ ConvertReport convert_to_gguf(const Path& directory, const Path& file, const Ggu
       add_gguf_tokenizer(metadata, *bundle.tokenizer,
                          {&*bundle.config, bundle.model->facts().vocab_size, architecture.name});
     });
-    if (!bundle.chat_template.empty()) metadata.set("tokenizer.chat_template", GgufValue::text(bundle.chat_template));
+    set_gguf_chat_texts(metadata, bundle.chat);
   }
   const GgufHeads heads = heads_of(metadata);
   const std::map<std::string, Target> targets =
@@ -207,23 +207,6 @@ ConvertReport convert_to_gguf(const Path& directory, const Path& file, const Ggu
   return report;
 }
 
-namespace {
-
-/// tokenizer_config.json: what transformers does not read from tokenizer.json.
-Json tokenizer_settings(const Bundle& bundle, const GgufMetadata& metadata) {
-  Json settings = {{"tokenizer_class", "PreTrainedTokenizerFast"}, {"clean_up_tokenization_spaces", false}};
-  for (const auto& [key, name] :
-       {std::pair("bos", "bos_token"), std::pair("eos", "eos_token"), std::pair("unknown", "unk_token"),
-        std::pair("padding", "pad_token"), std::pair("cls", "cls_token"), std::pair("seperator", "sep_token"),
-        std::pair("mask", "mask_token")})
-    if (auto id = metadata.integer(fmt::format("tokenizer.ggml.{}_token_id", key)))
-      if (auto token = bundle.text().token_of(static_cast<std::int32_t>(*id))) settings[name] = *token;
-  if (!bundle.chat_template.empty()) settings["chat_template"] = bundle.chat_template;
-  return settings;
-}
-
-}  // namespace
-
 ConvertReport convert_to_directory(const Path& file, const Path& directory, DType type, const Run& run) {
   check(!std::filesystem::exists(directory), "{} is there already: choose a new directory", directory.string());
   ConvertReport report;
@@ -242,13 +225,12 @@ ConvertReport convert_to_directory(const Path& file, const Path& directory, DTyp
   report.tensors = static_cast<std::int64_t>(tensors.size());
   Json config = *bundle.config;
   config["dtype"] = type == DType::F32 ? "float32" : type == DType::F16 ? "float16" : "bfloat16";
-  const GgufMetadata& metadata = checkpoint->gguf()->metadata();
   write_directory_atomically(directory, [&](const Path& to) {
     write_file_atomically(to / "config.json", to_text(config, 2) + "\n");
     write_tensors_sharded(to, tensors);
     if (!bundle.tokenizer) return;
     bundle.tokenizer->save(to / "tokenizer.json");
-    write_file_atomically(to / "tokenizer_config.json", to_text(tokenizer_settings(bundle, metadata), 2) + "\n");
+    write_companions(bundle.companions, to);
   });
   return report;
 }

@@ -45,7 +45,8 @@ Documents one_text(const InputArguments& input, const DocumentFormat& format) {
 }  // namespace
 
 void declare_input(Arguments& arguments, InputArguments& input) {
-  arguments.option(input.text_option, input.text, "one text");
+  const bool usual = input.text_option == "--text";
+  arguments.option(usual ? "--text" : input.text_option + ",--text", input.text, "one text");
   arguments.option("--input", input.file, "file of records (JSON lines; .csv, .tsv, .txt by their ending), or -");
   arguments.option("--text-field", input.text_field, "the field that holds the text");
   arguments.flag("--skip-bad", input.skip_bad, "leave out bad lines, and list them, instead of stopping");

@@ -59,6 +59,8 @@ Run Terminal::run() {
 
 const std::atomic<bool>& Terminal::interrupted() { return interrupt_seen; }
 
+void Terminal::forget_interrupt() { interrupt_seen = false; }
+
 void Terminal::watch_signals() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);

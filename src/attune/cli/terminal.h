@@ -24,6 +24,8 @@ class Terminal {
   /// Set by Ctrl-C (SIGINT) or SIGTERM; a second signal ends the program at once.
   static const std::atomic<bool>& interrupted();
   static void watch_signals();
+  /// The signal was heeded and the program goes on: the next one is a first again.
+  static void forget_interrupt();
 
  private:
   void draw(const Progress& now);

@@ -19,8 +19,8 @@ struct Document {
   std::string text;                           // UTF-8 without NUL
   std::optional<std::string> label;           // none: a document of no category, or a file without labels
   std::map<std::string, std::string> fields;  // everything else: patient, source, template, ...; null counts as absent
-  /// Names (of id, label or a field) whose value was a number, true, false, an array or an object: kept as the JSON
-  /// text that was written (1e5, 1.10, any number of digits) and written back without quotes.
+  /// Names (of id, label, a field or a nested text) whose value was a number, true, false, an array or an object: kept
+  /// as the JSON text that was written (1e5, 1.10, any number of digits) and written back without quotes.
   std::vector<std::string> literals;
   std::int64_t line = 0;                       // in the file, from 1
   bool id_given = false, label_given = false;  // whether the record has the member at all, be it null
@@ -38,8 +38,9 @@ struct DocumentFormat {
   std::string label_field = "label";
   std::string id_field = "id";
   Labels labels = Labels::optional;
-  bool empty_text = false;  // an empty or blank text is an Error unless it is allowed
-  bool skip_bad = false;    // a bad line is listed and left out instead of being an Error
+  bool empty_text = false;   // an empty or blank text is an Error unless it is allowed
+  bool nested_text = false;  // it may also be an array or an object, and is then its JSON text
+  bool skip_bad = false;     // a bad line is listed and left out instead of being an Error
   std::size_t longest_line = std::size_t{64} << 20;
 };
 

@@ -46,11 +46,14 @@ void RecordBuilder::add(std::string_view name, std::string value, Kind kind) {
 
 void RecordBuilder::add_text(std::string value, Kind kind) {
   check(!text_seen_, "{} is given twice", json_quoted(format_.text_field));
-  check(kind == Kind::string, "{} is {}: expected a string", json_quoted(format_.text_field), describe(kind));
+  const bool nested = kind == Kind::nested && format_.nested_text;
+  check(kind == Kind::string || nested, "{} is {}: expected a string{}", json_quoted(format_.text_field),
+        describe(kind), format_.nested_text ? " or a list" : "");
   check(format_.empty_text || !blank(value), "{} is empty: write a text, or leave the record out",
         json_quoted(format_.text_field));
   text_seen_ = true;
   document_.text = std::move(value);
+  if (nested) document_.literals.push_back(format_.text_field);
 }
 
 void RecordBuilder::add_label(std::string value, Kind kind) {

@@ -20,15 +20,23 @@ void BeamGroup::choose(std::span<const float> log_probabilities) {
   const auto length = static_cast<std::int64_t>(running_[0].ids.size()) + 1;
   const bool last = length == max_tokens_;
   chosen_.clear();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
+  for (std::size_t i = 0; i < candidates.size() && (i < beams() || chosen_.size() < beams()); ++i) {
     const Candidate& c = candidates[i];
-    bool stops = std::ranges::find(options_->stop_ids, c.token) != options_->stop_ids.end();
+    const bool stops = this->stops(c);
     // Only the first `beams` may finish: the others are there so that as many can go on.
     if ((stops || last) && i < beams()) finish(c, length, stops);
     if (!stops && !last && chosen_.size() < beams()) chosen_.push_back(c);
   }
   done_ = chosen_.empty() || nothing_to_gain(chosen_, length);
   if (done_) chosen_.clear();
+}
+
+bool BeamGroup::stops(const Candidate& c) const {
+  if (std::ranges::find(options_->stop_ids, c.token) != options_->stop_ids.end()) return true;
+  if (!options_->ends) return false;
+  std::vector<std::int64_t> written = running_[c.beam].ids;
+  written.push_back(c.token);
+  return options_->ends(input_, written);
 }
 
 std::vector<std::int64_t> BeamGroup::chosen() const {

@@ -16,9 +16,9 @@ class BeamGroup {
     double score = 0;  // sum of log-probabilities
   };
 
-  /// Begins with one beam of no token. The options must outlive it.
-  BeamGroup(const BeamOptions& options, std::int64_t max_tokens, Decoder::Sequence sequence)
-      : options_(&options), max_tokens_(max_tokens) {
+  /// Begins with one beam of no token, for the input of that number. The options must outlive it.
+  BeamGroup(const BeamOptions& options, std::size_t input, std::int64_t max_tokens, Decoder::Sequence sequence)
+      : options_(&options), input_(input), max_tokens_(max_tokens) {
     running_.push_back({.sequence = sequence});
   }
 
@@ -46,11 +46,13 @@ class BeamGroup {
   static bool better(const Candidate& a, const Candidate& b);
   std::size_t beams() const { return static_cast<std::size_t>(options_->beams / options_->groups); }
   std::vector<Candidate> extend(std::span<const float> log_probabilities) const;
+  bool stops(const Candidate& c) const;
   void finish(const Candidate& c, std::int64_t length, bool stops);
   double penalised(double score, std::int64_t length) const;
   bool nothing_to_gain(const std::vector<Candidate>& going_on, std::int64_t length) const;
 
   const BeamOptions* options_;
+  std::size_t input_;
   std::int64_t max_tokens_;
   std::vector<Beam> running_;
   std::vector<Candidate> chosen_ = {};

@@ -30,6 +30,7 @@ void force(std::span<float> row, std::int64_t id) {
 
 /// What a search reads before its first choice.
 struct Beginning {
+  std::size_t input;                // its number
   std::vector<std::int64_t> given;  // all of it
   std::vector<std::int64_t> left;   // of it, for the first step
 };
@@ -64,9 +65,9 @@ class Search {
   void begin(Decoder& decoder) {
     if (!groups_.empty()) return;
     first_ = true;
-    groups_.emplace_back(*options_, max_tokens_, sequence_);
+    groups_.emplace_back(*options_, beginning_.input, max_tokens_, sequence_);
     for (std::int64_t g = 1; g < options_->groups; ++g)
-      groups_.emplace_back(*options_, max_tokens_, decoder.fork(sequence_));
+      groups_.emplace_back(*options_, beginning_.input, max_tokens_, decoder.fork(sequence_));
   }
 
   /// Each group chooses its next tokens; searches may do this at the same time. `scores`: logits [rows asked for,
@@ -171,14 +172,17 @@ class BeamSearch {
                                                           inputs_.begin() + static_cast<std::ptrdiff_t>(end));
     if (facts.head == HeadKind::sequence_to_sequence) {
       const std::vector<std::int64_t> start = {options_.begin_id ? *options_.begin_id : *facts.decoder_start_token_id};
-      for (const Decoder::Sequence& begun : decoder_.begin(entering))
-        active_.push_back({entered_++, Search(options_, begun, {start, start})});
+      for (const Decoder::Sequence& begun : decoder_.begin(entering)) {
+        active_.push_back({entered_, Search(options_, begun, {entered_, start, start})});
+        ++entered_;
+      }
       return;
     }
     std::vector<Decoder::Prompt> prompts;
     for (const std::vector<std::int64_t>& ids : entering) prompts.push_back({ids, planned(ids)});
     for (Decoder::Begun& begun : decoder_.begin(prompts)) {
-      active_.push_back({entered_, Search(options_, begun.sequence, {inputs_[entered_], std::move(begun.left)})});
+      active_.push_back(
+          {entered_, Search(options_, begun.sequence, {entered_, inputs_[entered_], std::move(begun.left)})});
       ++entered_;
     }
   }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "attune/base/run.h"
@@ -18,11 +20,14 @@ inline constexpr std::int64_t most_beams = 1000;
 enum class EarlyStopping { heuristic, at_once, never };
 
 struct BeamOptions {
-  std::int64_t beams = 4;                     // 1: greedy; at most most_beams
-  double length_penalty = 1;                  // scores are divided by length^penalty
-  std::int64_t max_tokens = 512;              // of each result, its end token included
-  std::int64_t longest = 0;                   // tokens that the decoder may hold, a causal prompt included; 0: no bound
-  std::vector<std::int64_t> stop_ids = {};    // each ends a sequence
+  std::int64_t beams = 4;                   // 1: greedy; at most most_beams
+  double length_penalty = 1;                // scores are divided by length^penalty
+  std::int64_t max_tokens = 512;            // of each result, its end token included
+  std::int64_t longest = 0;                 // tokens that the decoder may hold, a causal prompt included; 0: no bound
+  std::vector<std::int64_t> stop_ids = {};  // each ends a sequence
+  /// Whether what was written of an input (by its number) ends there, as transformers' stopping criteria do: asked of
+  /// candidates, also by several threads at once; none: only stop ids end a sequence.
+  std::function<bool(std::size_t input, std::span<const std::int64_t> written)> ends = {};
   std::optional<std::int64_t> begin_id = {};  // an encoder-decoder's text begins with; else decoder_start_token_id
   std::optional<std::int64_t> forced_first_id = {};  // what the first written token is made to be
   std::optional<std::int64_t> forced_stop_id = {};   // what the last of max_tokens is made to be
@@ -40,7 +45,7 @@ struct BeamOptions {
 struct BeamResult {
   std::vector<std::int64_t> ids;  // without what it began with; the stop token included
   double score = 0;               // sum of log-probabilities (less what the rules and groups cost) / length^penalty
-  bool stopped = false;           // by a stop id; else by max_tokens
+  bool stopped = false;           // by a stop id or `ends`; else by max_tokens
 };
 
 /// Throws Error that names the setting and its range.

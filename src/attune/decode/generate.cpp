@@ -1,11 +1,24 @@
 #include "attune/decode/generate.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "attune/base/error.h"
 #include "attune/base/stop.h"
 
 namespace attune {
+
+struct KeptTexts::Parts {
+  std::optional<Decoder> decoder = {};
+  const Model* model = nullptr;
+  CacheFormat format = CacheFormat::f32;
+  std::vector<Decoder::Sequence> sequences = {};
+  std::int64_t tokens_shared = 0;
+};
+
+KeptTexts::KeptTexts() : parts_(std::make_unique<Parts>()) {}
+KeptTexts::~KeptTexts() = default;
+std::int64_t KeptTexts::tokens_shared() const { return parts_->tokens_shared; }
 
 namespace {
 
@@ -20,13 +33,9 @@ struct Active {
 
 class Generation {
  public:
-  Generation(const Model& model, const std::vector<std::vector<std::int64_t>>& prompts, const GenerateOptions& options,
+  Generation(Decoder& decoder, const std::vector<std::vector<std::int64_t>>& prompts, const GenerateOptions& options,
              const TokenSink& sink)
-      : decoder_(model, {.format = options.cache}),
-        prompts_(prompts),
-        options_(options),
-        sink_(sink),
-        results_(prompts.size()) {}
+      : decoder_(decoder), prompts_(prompts), options_(options), sink_(sink), results_(prompts.size()) {}
 
   std::vector<Generated> all(const Run& run) {
     std::int64_t written = 0;
@@ -46,6 +55,13 @@ class Generation {
     return std::move(results_);
   }
 
+  /// What stays in the cache takes the place of what stayed there before. After a fault all of it leaves.
+  void keep(KeptTexts::Parts& kept) {
+    for (const Decoder::Sequence& sequence : std::exchange(kept.sequences, std::move(finished_)))
+      decoder_.drop(sequence);
+    kept.tokens_shared = shared_;
+  }
+
  private:
   /// Lets prompts in while there is room. The first always enters, however long.
   void enter() {
@@ -59,8 +75,10 @@ class Generation {
       ++entered_;
     }
     std::size_t number = entered_ - entering.size();
-    for (Decoder::Begun& begun : decoder_.begin(entering))
+    for (Decoder::Begun& begun : decoder_.begin(entering)) {
+      shared_ += decoder_.length(begun.sequence);
       active_.push_back({static_cast<std::int64_t>(number++), begun.sequence, std::move(begun.left)});
+    }
   }
 
   /// How many tokens a prompt and its continuation may come to.
@@ -101,11 +119,16 @@ class Generation {
     bool full = written == options_.max_tokens || (options_.longest > 0 && prompt + written >= options_.longest);
     if (!stop && !full) return;
     result.reason = stop ? FinishReason::stop : FinishReason::length;
-    decoder_.drop(a.sequence);
+    if (options_.kept)
+      finished_.push_back(a.sequence);
+    else
+      decoder_.drop(a.sequence);
     a.next.clear();
   }
 
-  Decoder decoder_;
+  Decoder& decoder_;
+  std::vector<Decoder::Sequence> finished_;  // that stay in the cache
+  std::int64_t shared_ = 0;                  // tokens of prompts that were not read again
   const std::vector<std::vector<std::int64_t>>& prompts_;
   const GenerateOptions& options_;
   const TokenSink& sink_;
@@ -131,7 +154,27 @@ std::vector<Generated> generate(const Model& model, const std::vector<std::vecto
     check(options.longest == 0 || tokens < options.longest,
           "prompt {} has {} tokens: the model takes {}, what it writes included", i, tokens, options.longest);
   }
-  return Generation(model, prompts, options, sink).all(run);
+  if (!options.kept) {
+    Decoder decoder(model, {.format = options.cache});
+    return Generation(decoder, prompts, options, sink).all(run);
+  }
+  KeptTexts::Parts& kept = options.kept->parts();
+  check(!kept.model || (kept.model == &model && kept.format == options.cache),
+        "texts that are kept are one model's, in one format of its cache");
+  if (!kept.decoder) kept.decoder.emplace(model, DecoderCache{.format = options.cache});
+  kept.model = &model;
+  kept.format = options.cache;
+  Generation generation(*kept.decoder, prompts, options, sink);
+  try {
+    std::vector<Generated> results = generation.all(run);
+    generation.keep(kept);
+    return results;
+  } catch (...) {
+    // Sequences are left in the midst of a step: begin anew.
+    kept.sequences.clear();
+    kept.decoder.reset();
+    throw;
+  }
 }
 
 }  // namespace attune

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,23 @@ namespace attune {
 enum class FinishReason { stop, length };
 std::string name_of(FinishReason reason);  // "stop", "length"
 
+/// What the last call's texts left in the cache, for the next call's prompts that begin with the same tokens. Empty at
+/// first; holds to the model of its first call, which must outlive it, and to that call's cache format.
+class KeptTexts {
+ public:
+  KeptTexts();
+  ~KeptTexts();
+
+  /// Tokens that the last call's prompts had in common with what was kept, and so did not read.
+  std::int64_t tokens_shared() const;
+
+  struct Parts;
+  Parts& parts() { return *parts_; }
+
+ private:
+  std::unique_ptr<Parts> parts_;
+};
+
 struct GenerateOptions {
   std::int64_t max_tokens = 256;            // of each sequence, its end token included
   std::int64_t longest = 0;                 // tokens of a prompt and its continuation together; 0: no bound
@@ -23,6 +41,7 @@ struct GenerateOptions {
   std::uint64_t seed = 0;
   std::int64_t sequences_together = 32;  // decoded at a time; the next prompt enters when one leaves
   CacheFormat cache = CacheFormat::f32;  // how keys and values are kept
+  KeptTexts* kept = nullptr;             // none: nothing stays in the cache
 };
 
 /// A prompt's continuation; the prompt is not in it.

@@ -2,6 +2,8 @@
 // this program.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "attune/base/json_values.h"
 
 #include "attune/decode/beam_search.h"
@@ -103,6 +105,37 @@ EarlyStopping early_stopping(const Json& settings) {
   const Json value = settings.value("early_stopping", Json(false));
   if (value == "never") return EarlyStopping::never;
   return value == true ? EarlyStopping::at_once : EarlyStopping::heuristic;
+}
+
+TEST(Golden, ASearchEndsItsBeamsWhereAStoppingCriterionDoes) {
+  const Json cases = read_json(goldens / "generation" / "stopping.json");
+  EXPECT_GE(cases.size(), 12u);
+  for (const Json& golden : cases) {
+    SCOPED_TRACE(fmt::format("{}, {} beams, sums divided by {}", golden["model"].get<std::string>(),
+                             golden["beams"].get<int>(), golden["divisor"].get<int>()));
+    auto model = open(goldens / "models" / golden["model"].get<std::string>());
+    const std::int64_t divisor = golden["divisor"];
+    const BeamOptions options{.beams = golden["beams"],
+                              .length_penalty = golden["length_penalty"],
+                              .max_tokens = golden["max_tokens"],
+                              .stop_ids = golden["stop_ids"],
+                              .ends =
+                                  [&](std::size_t, std::span<const std::int64_t> written) {
+                                    return std::accumulate(written.begin(), written.end(), std::int64_t{0}) % divisor ==
+                                           0;
+                                  },
+                              .early_stopping = early_stopping(golden)};
+    const auto found = beam_search_all(*model, golden["inputs"].get<std::vector<Ids>>(), options, {});
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      ASSERT_EQ(found[i].size(), golden["expected"][i].size()) << "input " << i;
+      for (std::size_t r = 0; r < found[i].size(); ++r) {
+        const Json& expected = golden["expected"][i][r];
+        EXPECT_EQ(found[i][r].ids, expected["ids"].get<Ids>()) << "input " << i << ", result " << r;
+        EXPECT_EQ(found[i][r].stopped, expected["stopped"].get<bool>());
+        EXPECT_NEAR(found[i][r].score, expected["score"].get<double>(), 1e-4) << "input " << i << ", result " << r;
+      }
+    }
+  }
 }
 
 TEST(Golden, SearchesUnderRulesAndInGroupsFindWhatTheReferenceFinds) {

@@ -69,7 +69,7 @@ void compare_rows(const Tensor& a, const Tensor& b, Parity& parity) {
 Parity compare(const Bundle& first, const Bundle& second, std::span<const std::string> texts,
                const ParityOptions& options, const Run& run) {
   Parity parity;
-  parity.same_template = first.chat_template == second.chat_template;
+  parity.templates = compare_templates(first, second);
   parity.has_logits = gives_logits(first) && gives_logits(second);
   std::int64_t longest = options.piece;
   for (const Bundle* bundle : {&first, &second})

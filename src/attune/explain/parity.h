@@ -6,6 +6,7 @@
 
 #include "attune/base/run.h"
 #include "attune/bundle/bundle.h"
+#include "attune/explain/template_parity.h"
 
 namespace attune::explain {
 
@@ -14,7 +15,7 @@ struct Parity {
   std::int64_t texts = 0, tokens = 0;
   std::int64_t other_ids = 0;                // texts that their tokenizers give different ids for
   std::string first_other;                   // the first such text
-  bool same_template = true;                 // chat templates, as texts
+  TemplateParity templates = {};             // what their chat templates make of short conversations
   std::int64_t compared = 0;                 // tokens whose outputs were compared: those of texts with the same ids
   bool has_logits = false;                   // else what is compared is the last hidden state
   double worst_difference = 0;               // of two logits, or two values of the state

@@ -17,7 +17,8 @@ using Ids = std::vector<std::int64_t>;
 /// One prompt's text while it is written.
 class Writing {
  public:
-  /// The decoder reads the prompt first: whether a space stands between the two depends on both.
+  /// The decoder reads the prompt first: whether a space stands between the two depends on both. An empty prompt: the
+  /// text stands alone.
   Writing(const Tokenizer& tokenizer, const Ids& prompt, const std::vector<std::string>& stops)
       : decoder_(tokenizer), text_(stops) {
     for (std::int64_t id : prompt) decoder_.push(static_cast<std::int32_t>(id));
@@ -35,28 +36,29 @@ class Writing {
   StoppedText text_;
 };
 
-std::vector<Ids> prompt_ids(const Bundle& bundle, std::span<const std::string_view> prompts,
-                            const GenerationSettings& settings) {
-  std::vector<Ids> ids;
-  for (std::string_view prompt : prompts) {
-    Encoding encoding = bundle.text().encode(prompt);
-    ids.emplace_back(encoding.ids.begin(), encoding.ids.end());
-    if (ids.back().empty() && settings.begin_id) ids.back().push_back(*settings.begin_id);
-    check(!ids.back().empty(), "an empty prompt: this model has no begin token (bos_token_id), give it a text");
+/// An empty prompt becomes the model's begin token.
+std::vector<Ids> begun(std::vector<Ids> prompts, const GenerationSettings& settings) {
+  for (Ids& prompt : prompts) {
+    if (prompt.empty() && settings.begin_id) prompt.push_back(*settings.begin_id);
+    check(!prompt.empty(), "an empty prompt: this model has no begin token (bos_token_id), give it a text");
   }
-  return ids;
+  return prompts;
 }
 
 /// All prompts' texts, however they are chosen.
 class Texts {
  public:
-  Texts(const Bundle& bundle, std::vector<Ids> prompts, std::vector<std::string> stops)
-      : bundle_(bundle), prompts_(std::move(prompts)), stops_(std::move(stops)), results_(prompts_.size()) {}
+  Texts(const Bundle& bundle, std::vector<Ids> prompts, bool apart, std::vector<std::string> stops)
+      : bundle_(bundle),
+        prompts_(std::move(prompts)),
+        apart_(apart),
+        stops_(std::move(stops)),
+        results_(prompts_.size()) {}
 
   /// Sampling, or the most probable token each time: told token by token.
   void sample(const GenerateOptions& options, const Run& run, const TextSink& sink) {
     std::vector<Writing> writing;
-    for (const Ids& prompt : prompts_) writing.emplace_back(bundle_.text(), prompt, stops_);
+    for (std::size_t i = 0; i < prompts_.size(); ++i) writing.push_back(begin(i));
     auto take = [&](std::int64_t number, std::int64_t id) {
       auto i = static_cast<std::size_t>(number);
       if (stops(options.stop_ids, id)) return true;
@@ -72,11 +74,20 @@ class Texts {
     }
   }
 
-  void search(const BeamOptions& options, std::size_t results, const Run& run, const TextSink& sink) {
+  void search(BeamOptions options, std::size_t results, const Run& run, const TextSink& sink) {
+    // A beam ends with the token that brings a stop text into what was written.
+    std::vector<Writing> begun;
+    for (std::size_t i = 0; i < prompts_.size() && !stops_.empty(); ++i) begun.push_back(begin(i));
+    if (!stops_.empty())
+      options.ends = [&begun](std::size_t input, std::span<const std::int64_t> written) {
+        Writing writing = begun[input];
+        for (std::int64_t id : written) writing.push(id);
+        return writing.stopped();
+      };
     std::vector<std::vector<BeamResult>> found = beam_search_all(*bundle_.model, prompts_, options, run);
     for (std::size_t i = 0; i < found.size(); ++i) {
       for (std::size_t r = 0; r < std::min(results, found[i].size()); ++r) {
-        Writing writing(bundle_.text(), prompts_[i], stops_);
+        Writing writing = begin(i);
         for (std::int64_t id : found[i][r].ids)
           if (!stops(options.stop_ids, id)) writing.push(id);
         writing.finish();
@@ -95,6 +106,7 @@ class Texts {
   std::vector<GeneratedText> take() { return std::move(results_); }
 
  private:
+  Writing begin(std::size_t i) const { return Writing(bundle_.text(), apart_ ? Ids() : prompts_[i], stops_); }
   static bool stops(const Ids& stop_ids, std::int64_t id) { return std::ranges::find(stop_ids, id) != stop_ids.end(); }
 
   GeneratedText result_of(std::size_t i, const Writing& writing, std::int64_t written, FinishReason reason) const {
@@ -106,6 +118,7 @@ class Texts {
 
   const Bundle& bundle_;
   std::vector<Ids> prompts_;
+  bool apart_;
   std::vector<std::string> stops_;
   std::vector<GeneratedText> results_;
 };
@@ -148,10 +161,21 @@ void check_choice(const TextGeneration& options, std::int64_t beams) {
 
 std::vector<GeneratedText> generate_texts(const Bundle& bundle, std::span<const std::string_view> prompts,
                                           const TextGeneration& options, const Run& run, const TextSink& sink) {
+  PromptTokens tokens;
+  for (std::string_view prompt : prompts) {
+    const Encoding encoding = bundle.text().encode(prompt);
+    tokens.ids.emplace_back(encoding.ids.begin(), encoding.ids.end());
+  }
+  return continue_prompts(bundle, tokens, options, run, sink);
+}
+
+std::vector<GeneratedText> continue_prompts(const Bundle& bundle, const PromptTokens& prompts,
+                                            const TextGeneration& options, const Run& run, const TextSink& sink) {
   const ModelFacts& facts = bundle.model->facts();
-  check(facts.head == HeadKind::causal_lm, "{} is no causal language model ({}): generate continues texts with one",
+  check(facts.head == HeadKind::causal_lm, "{} is no causal language model ({}): texts are continued with one",
         bundle.path.string(), facts.model_type);
   GenerationSettings settings = GenerationSettings::read(bundle);
+  settings.stop_ids.insert(settings.stop_ids.end(), prompts.stop_ids.begin(), prompts.stop_ids.end());
   const std::int64_t beams = beams_of(options, settings);
   check_choice(options, beams);
   if (beams > 1 && !options.beams && settings.sampling.temperature > 0)
@@ -159,13 +183,14 @@ std::vector<GeneratedText> generate_texts(const Bundle& bundle, std::span<const 
                             bundle.path.string(), beams));
   const bool free = options.max_tokens || settings.max_new_tokens;  // these come before the files' max_length
   const std::int64_t said = free ? 0 : settings.max_length.value_or(0);
-  const std::int64_t max_tokens = options.max_tokens.value_or(settings.max_new_tokens.value_or(256));
-  std::vector<Ids> ids = prompt_ids(bundle, prompts, settings);
+  const std::int64_t usual = settings.max_new_tokens.value_or(prompts.usual_tokens);
+  const std::int64_t max_tokens = options.max_tokens.value_or(usual);
+  std::vector<Ids> ids = begun(prompts.ids, settings);
   check_room(ids, longest_sequence(bundle), said);
   const std::int64_t longest = lower_bound_of(longest_sequence(bundle), said);
   std::vector<std::string> stops = options.stop;
   stops.insert(stops.end(), settings.stop_texts.begin(), settings.stop_texts.end());
-  Texts texts(bundle, std::move(ids), std::move(stops));
+  Texts texts(bundle, std::move(ids), prompts.apart, std::move(stops));
   if (beams == 1) {
     texts.sample({.max_tokens = max_tokens,
                   .longest = longest,
@@ -173,7 +198,8 @@ std::vector<GeneratedText> generate_texts(const Bundle& bundle, std::span<const 
                   .rules = options.rules.over(settings.rules),
                   .sampling = options.sampling.over(settings.sampling),
                   .seed = options.seed,
-                  .cache = options.cache},
+                  .cache = options.cache,
+                  .kept = prompts.kept},
                  run, sink);
     return texts.take();
   }

@@ -43,4 +43,17 @@ using TextSink = std::function<void(std::size_t number, std::string_view piece)>
 std::vector<GeneratedText> generate_texts(const Bundle& bundle, std::span<const std::string_view> prompts,
                                           const TextGeneration& options, const Run& run, const TextSink& sink = {});
 
+/// Prompts in token ids, which are taken as they are; an empty one is the model's begin token.
+struct PromptTokens {
+  std::vector<std::vector<std::int64_t>> ids;
+  std::vector<std::int64_t> stop_ids = {};  // end tokens beside those of the model's files
+  /// What is written is a text of its own and decoded alone, as answers are; else it goes on with the prompt's text.
+  bool apart = false;
+  std::int64_t usual_tokens = 256;  // written at most, where neither the options nor the model's files say it
+  KeptTexts* kept = nullptr;        // what stays in the cache from call to call; beams leave it as it is
+};
+/// The same for them.
+std::vector<GeneratedText> continue_prompts(const Bundle& bundle, const PromptTokens& prompts,
+                                            const TextGeneration& options, const Run& run, const TextSink& sink = {});
+
 }  // namespace attune

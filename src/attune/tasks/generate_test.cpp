@@ -97,6 +97,25 @@ TEST(Generate, StopTextEndsTheTextBeforeIt) {
   EXPECT_LT(cut[0].generated_tokens, whole[0].generated_tokens);
 }
 
+TEST(Generate, StopTextEndsItsBeamsToo) {
+  const Bundle bundle = writer();
+  TextGeneration options{.max_tokens = 24, .beams = 3, .beam_search = {.results = 3}};
+  const std::vector<GeneratedText> whole = generate_texts(bundle, prompts, options, {});
+  const std::string stop = whole[0].text.substr(whole[0].text.size() / 2, 2);
+  options.stop = {stop};
+  const std::vector<GeneratedText> cut = generate_texts(bundle, prompts, options, {});
+  std::size_t stopped = 0;
+  const auto expect_without = [&](const GeneratedText& one) {
+    EXPECT_EQ(one.text.find(stop), std::string::npos) << one.text;
+    stopped += one.reason == FinishReason::stop && one.generated_tokens < 24;
+  };
+  for (const GeneratedText& one : cut) {
+    expect_without(one);
+    for (const GeneratedText& other : one.others) expect_without(other);
+  }
+  EXPECT_GE(stopped, 1u);
+}
+
 TEST(Generate, SeveralResultsAreTheBestOnesInOrder) {
   Bundle bundle = writer();
   TextGeneration options{

@@ -1,6 +1,7 @@
 #include "attune/text/chat_template.h"
 
 #include <map>
+#include <utility>
 #include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
@@ -37,10 +38,24 @@ Json token_of(const Json& from, const char* name) {
   return nullptr;
 }
 
-void add_templates(std::map<std::string, Template>& to, const Json& config, const std::string& source) {
+/// A later one of the same name takes the place of the one before.
+void set_text(std::vector<ChatTexts::Named>& all, ChatTexts::Named one) {
+  std::erase_if(all, [&](const ChatTexts::Named& other) { return other.name == one.name; });
+  all.push_back(std::move(one));
+}
+
+void add_templates(std::vector<ChatTexts::Named>& to, const Json& config, const std::string& source) {
   const Json& given = config["chat_template"];
   if (given.is_string()) {
-    to.emplace("default", Template::parse(given.get<std::string>(), source + ", chat_template"));
+    set_text(to, {"default", source + ", chat_template", given.get<std::string>()});
+    return;
+  }
+  const auto named = [&](const std::string& name) { return fmt::format("{}, chat_template \"{}\"", source, name); };
+  if (given.is_object()) {
+    for (const auto& [name, text] : given.items()) {
+      check(text.is_string(), "reading {}: {} is no text", source, named(name));
+      set_text(to, {name, named(name), text.get<std::string>()});
+    }
     return;
   }
   check(given.is_array(), "reading {}: \"chat_template\" is neither a text nor a list", source);
@@ -49,18 +64,19 @@ void add_templates(std::map<std::string, Template>& to, const Json& config, cons
                       one["template"].is_string();
     check(fits, "reading {}: \"chat_template\" lists what is no {{\"name\": ..., \"template\": ...}}", source);
     const auto name = one["name"].get<std::string>();
-    to.insert_or_assign(name, Template::parse(one["template"].get<std::string>(),
-                                              fmt::format("{}, chat_template \"{}\"", source, name)));
+    set_text(to, {name, named(name), one["template"].get<std::string>()});
   }
 }
 
-/// The files of their own, which win over tokenizer_config.json.
-void add_files(std::map<std::string, Template>& to, const Path& directory) {
+/// The files of their own: where there are any, tokenizer_config.json's do not count, as in transformers.
+void add_files(std::vector<ChatTexts::Named>& to, const Path& directory) {
+  bool first = true;
   const auto add = [&](const std::string& name, const Path& file) {
-    to.insert_or_assign(name, Template::parse(read_file(file), file.string()));
+    if (std::exchange(first, false)) to.clear();
+    set_text(to, {name, file.string(), read_file(file)});
   };
   if (const Path file = directory / "chat_template.jinja"; std::filesystem::exists(file)) add("default", file);
-  const Path others = directory / "chat_templates";
+  const Path others = directory / "additional_chat_templates";
   if (!std::filesystem::is_directory(others)) return;
   for (const auto& entry : std::filesystem::directory_iterator(others))
     if (entry.path().extension() == ".jinja") add(entry.path().stem().string(), entry.path());
@@ -100,37 +116,45 @@ void check_objects(const JsonValue& list, const char* what, const std::string& s
 
 ChatTemplate::ChatTemplate(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 
-ChatTemplate ChatTemplate::parse(std::string_view text, const std::string& source) {
-  auto parts = std::make_shared<Parts>();
-  parts->source = source;
-  parts->named.emplace("default", Template::parse(text, source));
-  return ChatTemplate(std::move(parts));
-}
-
-bool ChatTemplate::is_in(const Path& directory) {
-  if (std::filesystem::exists(directory / "chat_template.jinja")) return true;
-  const Json config = read_json_if_there(directory / "tokenizer_config.json");
-  return config.contains("chat_template") && !config["chat_template"].is_null();
-}
-
-ChatTemplate ChatTemplate::open(const Path& directory) {
+ChatTexts ChatTexts::read(const Path& directory) {
   const Path file = directory / "tokenizer_config.json";
   const Json config = read_json_if_there(file), map = read_json_if_there(directory / "special_tokens_map.json");
-  auto parts = std::make_shared<Parts>();
-  parts->source = directory.string();
+  ChatTexts texts{.model = directory.string()};
   if (config.contains("chat_template") && !config["chat_template"].is_null())
-    add_templates(parts->named, config, file.string());
-  add_files(parts->named, directory);
-  check(
-      !parts->named.empty(),
-      "{}: the model has no chat template (chat_template.jinja, or \"chat_template\" in tokenizer_config.json): it was "
-      "not made for conversations; `attune generate` continues a text",
-      directory.string());
+    add_templates(texts.named, config, file.string());
+  add_files(texts.named, directory);
+  Json tokens = Json::object();
   for (const char* name : token_names) {
     Json token = token_of(config, name);
     if (token.is_null()) token = token_of(map, name);
-    if (!token.is_null()) parts->tokens.emplace_back(name, token);
+    if (!token.is_null()) tokens[name] = token;
   }
+  texts.special_tokens = tokens;
+  return texts;
+}
+
+const std::string* ChatTexts::find(const std::string& name) const {
+  for (const Named& one : named)
+    if (one.name == name) return &one.text;
+  return nullptr;
+}
+
+ChatTemplate ChatTemplate::parse(std::string_view text, const std::string& source) {
+  return of({.model = source, .named = {{"default", source, std::string(text)}}});
+}
+
+ChatTemplate ChatTemplate::of(const ChatTexts& texts) {
+  check(
+      !texts.named.empty(),
+      "{}: the model has no chat template (chat_template.jinja, or \"chat_template\" in tokenizer_config.json; in a "
+      ".gguf file \"tokenizer.chat_template\"): it was not made for conversations; `attune generate` continues a text",
+      texts.model);
+  auto parts = std::make_shared<Parts>();
+  parts->source = texts.model;
+  for (const ChatTexts::Named& one : texts.named)
+    parts->named.insert_or_assign(one.name, Template::parse(one.text, one.source));
+  if (texts.special_tokens->is_object())
+    for (const auto& [name, token] : texts.special_tokens->items()) parts->tokens.emplace_back(name, token);
   return ChatTemplate(std::move(parts));
 }
 

@@ -113,7 +113,7 @@ class ChatDirectory : public testing::Test {
     directory_ = Path(testing::TempDir()) /
                  ("chat_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
     std::filesystem::remove_all(directory_);
-    make_directories(directory_ / "chat_templates");
+    make_directories(directory_ / "additional_chat_templates");
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
@@ -128,7 +128,7 @@ class ChatDirectory : public testing::Test {
 };
 
 TEST_F(ChatDirectory, WithoutATemplateTheErrorSaysSo) {
-  EXPECT_FALSE(ChatTemplate::is_in(directory_));
+  EXPECT_TRUE(ChatTexts::read(directory_).named.empty());
   try {
     ChatTemplate::open(directory_);
     FAIL();
@@ -142,7 +142,7 @@ TEST_F(ChatDirectory, TokensAreStringsOrObjects) {
         R"({"chat_template": "{{ bos_token }}|{{ eos_token }}|{{ pad_token }}", "bos_token": "<s>",
          "eos_token": {"content": "</s>", "lstrip": false}})");
   write("special_tokens_map.json", R"({"bos_token": "other", "pad_token": {"content": "<pad>"}})");
-  EXPECT_TRUE(ChatTemplate::is_in(directory_));
+  EXPECT_FALSE(ChatTexts::read(directory_).named.empty());
   EXPECT_EQ(said(), "<s>|</s>|<pad>");
 }
 
@@ -151,10 +151,14 @@ TEST_F(ChatDirectory, OfNamedTemplatesToolsHaveTheirOwn) {
         R"({"chat_template": [{"name": "default", "template": "d"}, {"name": "tool_use", "template": "t"}]})");
   EXPECT_EQ(said(), "d");
   EXPECT_EQ(said(true), "t");
-  write("chat_template.jinja", "own file\n");
+  write("tokenizer_config.json", R"({"chat_template": {"default": "d2", "tool_use": "t2"}})");
+  EXPECT_EQ(said(), "d2");
+  EXPECT_EQ(said(true), "t2");
+  write("chat_template.jinja", "own file\n");  // from here on tokenizer_config.json's do not count
   EXPECT_EQ(said(), "own file");
-  EXPECT_EQ(said(true), "t");
-  write("chat_templates/tool_use.jinja", "own tools");
+  EXPECT_EQ(said(true), "own file");
+  write("additional_chat_templates/tool_use.jinja", "own tools");
+  EXPECT_EQ(said(), "own file");
   EXPECT_EQ(said(true), "own tools");
 }
 

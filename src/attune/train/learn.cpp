@@ -116,7 +116,11 @@ Bundle opened_bundle(const RunConfig& config, const RunFiles& files) {
                       .dropout = config.dropout,
                       .labels = files.labels};
   Bundle bundle = load_bundle(config.model.from, options);
-  if (!config.tokenizer.from.empty()) bundle.tokenizer = open_tokenizer(config.tokenizer.from);
+  if (!config.tokenizer.from.empty()) {
+    bundle.tokenizer = open_tokenizer(config.tokenizer.from);
+    bundle.chat = {};  // and what else is said of the other tokens
+    bundle.companions.clear();
+  }
   for (const std::string& name : bundle.model->parameters().fresh())
     log_info("new weight, not in " + config.model.from + ": " + name);
   return bundle;

@@ -18,6 +18,7 @@ Command tag_command();
 Command answer_command();
 Command embed_command();
 Command generate_command();
+Command chat_command();
 Command translate_command();
 Command memory_command();
 Command evaluate_command();

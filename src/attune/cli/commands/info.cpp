@@ -66,8 +66,8 @@ int run_info(const std::string& model) {
   if (const auto& checkpoint = parameters.source().checkpoint; checkpoint && checkpoint->gguf())
     line("types", types_of(*checkpoint->gguf()));
   line("tokenizer", bundle.tokenizer ? std::to_string(bundle.tokenizer->size()) + " tokens" : "none");
-  if (!bundle.chat_template.empty())
-    line("chat template", fmt::format("{} characters of Jinja", bundle.chat_template.size()));
+  if (const std::string* chat = bundle.chat.find("default"))
+    line("chat template", fmt::format("{} bytes of Jinja: attune chat talks with it", chat->size()));
   if (!parameters.unused().empty()) {
     std::string names;
     for (const std::string& name : parameters.unused()) names += " " + name;

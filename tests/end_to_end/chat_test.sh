@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# A small language model with a chat template is talked with: line by line, in files, from a GGUF file; what is trained from it keeps its template.
+set -euo pipefail
+attune=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+for i in $(seq 1 40); do echo "{\"text\":\"The cat number $i sat on the mat of cat number $((i * 7 % 40)), and it was content.\"}"; done >texts.jsonl
+cat >run.toml <<'TOML'
+task = "lm"
+[data]
+train = "texts.jsonl"
+[model]
+architecture = "llama"
+hidden_size = 32
+intermediate_size = 64
+num_hidden_layers = 2
+num_attention_heads = 2
+max_position_embeddings = 256
+[tokenizer]
+vocab_size = 300
+[long]
+longest = 64
+[train]
+max_steps = 20
+batch_tokens = 512
+TOML
+"$attune" train run.toml --output run --quiet >/dev/null
+model=run/model
+
+refused() { # refused STATUS PATTERN COMMAND...
+  local status=0
+  "${@:3}" >out 2>error </dev/null || status=$?
+  [[ $status == "$1" ]] || { echo "exit $status, expected $1: ${*:3}"; cat out error; exit 1; }
+  grep -q -- "$2" error || { echo "no \"$2\" in:"; cat error; exit 1; }
+}
+
+refused 1 'has no chat template.*attune generate' "$attune" chat $model --message "the cat"
+cat >$model/chat_template.jinja <<'JINJA'
+{%- for message in messages %}
+{%- if message.role == 'tool' %}{{ raise_exception('no tools here') }}{% endif %}
+{{- message.role + ': ' + message.content + '\n' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{ 'assistant: ' }}{% endif %}
+JINJA
+echo '{"eos_token_id": 0, "max_new_tokens": 12}' >$model/generation_config.json
+sed -i 's/"longest": 64/"longest": 256/' $model/attune.json
+
+# Two turns of a conversation are what the second turn's whole conversation gives in a file, sampled with a seed too.
+for how in "--seed 0" "--temperature 1 --seed 3" "--cache int8 --top-k 5 --seed 4"; do
+  printf 'the cat\n\nand the mat of cat number 7?\n' | "$attune" chat $model --system "cats" $how --quiet >turns
+  "$attune" chat $model --system "cats" $how --text "the cat" --quiet >first
+  "$attune" chat $model --system "cats" $how --message "the cat" --json --quiet >first.json
+  grep -qE '^\{"id":"1","text":"([^"\\]|\\.)*","finish_reason":"(stop|length)","tokens":[0-9]+,"generated_tokens":([1-9]|1[0-2])\}$' first.json
+  said=$(sed -E 's/.*"text":("([^"\\]|\\.)*").*/\1/' first.json)
+  printf '{"id": 1e5, "messages": [{"role": "user", "content": "the cat"}, {"role": "assistant", "content": %s}, %s]}\n' "$said" \
+    '{"role": "user", "content": "and the mat of cat number 7?"}' >whole.jsonl
+  "$attune" chat $model --system "cats" $how --input whole.jsonl --quiet | cat first - | cmp - turns
+  sed 's/"messages": \[/&{"role": "system", "content": "cats"}, /; s/1e5/"own"/' whole.jsonl | cat whole.jsonl - >both.jsonl
+  "$attune" chat $model --system "not heard" $how --input both.jsonl --json --output answers.jsonl --quiet
+  sed -n 1p answers.jsonl | grep -q '^{"id":1e5,'
+  sed -n 2p answers.jsonl | grep -q '^{"id":"own",'
+done
+"$attune" chat $model --message "the cat" --temperature 1 --seed 1 --quiet >one
+if "$attune" chat $model --message "the cat" --temperature 1 --seed 2 --quiet | cmp -s - one; then exit 1; fi
+
+# Commands; a message of two lines.
+"$attune" chat $model --message "the cat" --quiet | tee one >twice
+cat one >>twice
+printf 'the cat\n/reset\nthe cat\n/quit\nnever said\n' | "$attune" chat $model --quiet | cmp - twice
+printf 'the cat\\\nsat\n' | "$attune" chat $model --quiet >two
+printf '{"messages":"the cat\\nsat"}\n' | "$attune" chat $model --input - --quiet | cmp - two
+refused 1 '/quti is no command' bash -c "echo /quti | '$attune' chat $model"
+
+# What is wrong is said: with file and line, with both numbers.
+long=$(printf 'the cat sat on the mat, %.0s' $(seq 1 60))
+refused 1 'the conversation has [0-9]* tokens and the model takes 256' "$attune" chat $model --message "$long"
+printf '{"messages":[{"role":"user","content":"a"}]}\n{"messages":[{"role":"tool","content":"a"}]}\n' >tool.jsonl
+refused 1 'line 2: .*chat_template.jinja, line 2: no tools here' "$attune" chat $model --input tool.jsonl
+printf '{"messages":[]}\n' >empty.jsonl
+refused 1 'line 1: "messages" must be a list' "$attune" chat $model --input empty.jsonl
+printf '{"messages": 5}\n{"messages":"the cat"}\n' >bad.jsonl
+refused 1 'bad.jsonl: line 1' "$attune" chat $model --input bad.jsonl
+[[ $("$attune" chat $model --input bad.jsonl --skip-bad --json 2>/dev/null | wc -l) == 1 ]]
+refused 2 '--json and --output are for' "$attune" chat $model --json
+refused 2 '--date' "$attune" chat $model --message a --date today
+refused 2 'two things' "$attune" chat $model --message a --input bad.jsonl
+echo '{% if %}' >broken.jinja
+refused 1 'broken.jinja, line 1' "$attune" chat $model --message a --chat-template broken.jinja
+
+# As a GGUF file it says the same; the check renders the templates of both.
+"$attune" convert $model model.gguf --type f32 --check texts.jsonl --quiet >check
+grep -q '^chat template    5 of 5 short conversations the same' check
+"$attune" chat model.gguf --message "the cat" --max-tokens 12 --json --quiet >gguf.json
+"$attune" chat $model --message "the cat" --max-tokens 12 --json --quiet | cmp - gguf.json
+
+# What is trained from it can be talked with, and writes as it did.
+cat >tune.toml <<TOML
+task = "lm"
+[data]
+train = "texts.jsonl"
+[model]
+from = "$model"
+[train]
+max_steps = 1
+batch_tokens = 512
+TOML
+"$attune" train tune.toml --output tuned --quiet >/dev/null
+cmp tuned/model/chat_template.jinja $model/chat_template.jinja
+cmp tuned/model/generation_config.json $model/generation_config.json
+"$attune" chat tuned/model --message "the cat" --json --quiet | grep -q '"generated_tokens":'
