@@ -25,16 +25,17 @@ bool holds_weights(const Path& file) {
   return name.ends_with(".index.json") || std::ranges::find(endings, file.extension().string()) != endings.end();
 }
 
-/// "1_Pooling": sentence-transformers' modules are directories that begin with a number.
-bool is_module(const Path& directory) {
+/// "1_Pooling": sentence-transformers' modules are directories that begin with a number; and chat templates have one.
+bool is_kept(const Path& directory) {
   const std::string name = directory.filename().string();
+  if (name == "additional_chat_templates") return true;
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) != 0;
 }
 
 void copy_other_files(const Path& source, const Path& target) {
   for (const auto& entry : std::filesystem::directory_iterator(source)) {
     const Path to = target / entry.path().filename();
-    if (entry.is_directory() && is_module(entry.path()))
+    if (entry.is_directory() && is_kept(entry.path()))
       std::filesystem::copy(entry.path(), to, std::filesystem::copy_options::recursive);
     if (entry.is_regular_file() && !holds_weights(entry.path()) && entry.path().filename() != "config.json")
       std::filesystem::copy_file(entry.path(), to);
