@@ -18,6 +18,7 @@ intermediate_size = 64
 num_hidden_layers = 2
 num_attention_heads = 2
 max_position_embeddings = 256
+rms_norm_eps = 1e-5
 [tokenizer]
 vocab_size = 300
 [long]
@@ -81,7 +82,7 @@ refused 1 'line 2: .*chat_template.jinja, line 2: no tools here' "$attune" chat 
 printf '{"messages":[]}\n' >empty.jsonl
 refused 1 'line 1: "messages" must be a list' "$attune" chat $model --input empty.jsonl
 printf '{"messages": 5}\n{"messages":"the cat"}\n' >bad.jsonl
-refused 1 'bad.jsonl: line 1' "$attune" chat $model --input bad.jsonl
+refused 1 'bad.jsonl, line 1' "$attune" chat $model --input bad.jsonl
 [[ $("$attune" chat $model --input bad.jsonl --skip-bad --json 2>/dev/null | wc -l) == 1 ]]
 refused 2 '--json and --output are for' "$attune" chat $model --json
 refused 2 '--date' "$attune" chat $model --message a --date today
@@ -102,6 +103,8 @@ task = "lm"
 train = "texts.jsonl"
 [model]
 from = "$model"
+[long]
+longest = 64
 [train]
 max_steps = 1
 batch_tokens = 512

@@ -70,7 +70,7 @@ TEST(Conversation, ATurnIsAnsweredAsTheWholeConversation) {
         EXPECT_EQ(told, answer.text);
         messages.push_back(Json{{"role", "assistant"}, {"content", answer.text}});
         EXPECT_EQ(conversation.messages(), messages);
-        if (turn > 0) {
+        if (turn > 1) {  // a page of 64 tokens and more
           EXPECT_GE(conversation.tokens_shared(), 64);
         }
       }
