@@ -32,6 +32,7 @@ class SavedModel : public testing::Test {
                          {"vocab_size", tokenizer.limit()},
                          {"max_position_embeddings", 64},
                          {"eos_token_id", 1},
+                         {"rms_norm_eps", 1e-5},
                          {"pad_token_id", 0},
                          {"architectures", {"LlamaForCausalLM"}}};
     bundle.config = config;

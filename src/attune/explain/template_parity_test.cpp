@@ -10,8 +10,12 @@ namespace {
 
 Bundle with_template(const std::string& text, const std::string& end = "</s>") {
   Bundle bundle;
+  bool given = false;
   bundle.tokenizer =
-      train_tokenizer({.vocab_size = 270, .special_tokens = {"</s>", "<|user|>"}}, [](std::string&) { return false; });
+      train_tokenizer({.vocab_size = 270, .special_tokens = {"</s>", "<|user|>"}}, [&](std::string& line) {
+        line = "the cat sat on the mat";
+        return !std::exchange(given, true);
+      });
   if (!text.empty()) bundle.chat.named = {{"default", "test", text}};
   bundle.chat.special_tokens = Json{{"eos_token", end}};
   return bundle;
