@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Models, KeptText,
                                          Case{"llama_tied_biased", CacheFormat::f16, 1},
                                          Case{"llama_tied_biased", CacheFormat::int8, 1},
                                          Case{"llama_untied_llama3_rope", CacheFormat::int8, 0.7},
-                                         Case{"qwen3", CacheFormat::f16, 0.7}, Case{"bloom", CacheFormat::f32, 1}));
+                                         Case{"olmo2", CacheFormat::f16, 0.7}, Case{"bloom", CacheFormat::f32, 1}));
 
 // Windows forget what they have passed: nothing is shared then, and nothing is lost.
 TEST(KeptTexts, WindowsAndReadingAgain) {
