@@ -40,7 +40,7 @@ refused() { # refused STATUS PATTERN COMMAND...
 refused 1 'has no chat template.*attune generate' "$attune" chat $model --message "the cat"
 cat >$model/chat_template.jinja <<'JINJA'
 {%- for message in messages %}
-{%- if message.role == 'tool' %}{{ raise_exception('no tools here') }}{% endif %}
+{%- if message.role == 'tool' %}{{ raise_exception('no such role') }}{% endif %}
 {{- message.role + ': ' + message.content + '\n' }}
 {%- endfor %}
 {%- if add_generation_prompt %}{{ 'assistant: ' }}{% endif %}
@@ -78,12 +78,35 @@ refused 1 '/quti is no command' bash -c "echo /quti | '$attune' chat $model"
 long=$(printf 'the cat sat on the mat, %.0s' $(seq 1 60))
 refused 1 'the conversation has [0-9]* tokens and the model takes 256' "$attune" chat $model --message "$long"
 printf '{"messages":[{"role":"user","content":"a"}]}\n{"messages":[{"role":"tool","content":"a"}]}\n' >tool.jsonl
-refused 1 'line 2: .*chat_template.jinja, line 2: no tools here' "$attune" chat $model --input tool.jsonl
+refused 1 'line 2: .*chat_template.jinja, line 2: no such role' "$attune" chat $model --input tool.jsonl
 printf '{"messages":[]}\n' >empty.jsonl
 refused 1 'line 1: "messages" must be a list' "$attune" chat $model --input empty.jsonl
 printf '{"messages": 5}\n{"messages":"the cat"}\n' >bad.jsonl
 refused 1 'bad.jsonl, line 1' "$attune" chat $model --input bad.jsonl
 [[ $("$attune" chat $model --input bad.jsonl --skip-bad --json 2>/dev/null | wc -l) == 1 ]]
+printf '{"messages":"the cat"}\n{"messages":[]}\n{"messages":"a","tool":1}\n5\n{"messages":[{"role":"tool","content":"a"}]}\n{"messages":"sat"}\n' >mixed.jsonl
+refused 1 'reading mixed.jsonl, line 4: ' "$attune" chat $model --input mixed.jsonl
+"$attune" chat $model --input mixed.jsonl --skip-bad --json >good 2>error
+grep -o '^{"id":"."' good | tr '\n' ' ' | grep -qx '{"id":"1" {"id":"6" '
+grep -q 'mixed.jsonl: 4 bad lines skipped, 2 read' error
+grep -q 'line 2: "messages" must be a list' error
+grep -q 'line 3: "tool" is no member' error
+grep -q 'line 5: .*no such role' error
+echo '{"messages":"a","variables":{"tools":[]}}' >variables.jsonl
+refused 1 'reading variables.jsonl, line 1: variables have the name "tools"' "$attune" chat $model --input variables.jsonl
+echo '{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]}' >parts.jsonl
+refused 1 'parts.jsonl, line 1: .*write "content" as one text' "$attune" chat $model --input parts.jsonl
+echo '[{"name": "f"}]' >tools.json
+refused 1 '^attune: error: tools.json: tools are a list of functions' "$attune" chat $model --message a --tools tools.json
+echo '[{"type": "function", "function": {"name": "f"}}]' >tools.json
+refused 1 'no place for tools' "$attune" chat $model --message a --tools tools.json
+refused 1 'no place for tools' "$attune" chat $model --tools tools.json
+# A message that fails does not end what comes after it.
+status=0
+printf '/quti\n%s\n/reset\nthe cat\n' "$long" | "$attune" chat $model --quiet >after 2>error || status=$?
+[[ $status == 1 ]]
+cmp after one
+grep -q 'standard input, line 2: the conversation has .*begin a new one (/reset)' error
 refused 2 '--json and --output are for' "$attune" chat $model --json
 refused 2 '--date' "$attune" chat $model --message a --date today
 refused 2 'two things' "$attune" chat $model --message a --input bad.jsonl

@@ -53,13 +53,13 @@ class Loop {
     if (people_ && !quiet_) std::fputs("/help says what you can do here; Ctrl-D ends.\n", stderr);
     for (std::string line; next(line);) {
       const LineKind kind = kind_of(line);
-      if (kind == LineKind::quit) return 0;
+      if (kind == LineKind::quit) return status_;
       if (kind == LineKind::help) std::fputs(help, stderr);
       if (kind == LineKind::reset) conversation_.restart();
       if (kind == LineKind::message || kind == LineKind::unknown) answer(line, kind);
     }
     if (people_) std::fputc('\n', stderr);
-    return 0;
+    return status_;
   }
 
  private:
@@ -70,6 +70,7 @@ class Loop {
       if (people_) std::fputs(message.empty() ? "> " : ". ", stderr);
       std::string line;
       const LineReader::Outcome outcome = reader_.next(run_, line);
+      ++line_;
       if (outcome == LineReader::Outcome::end) return !message.empty();
       if (outcome == LineReader::Outcome::interrupted) {
         if (!people_ || warned) throw Cancelled("stopped");
@@ -98,14 +99,29 @@ class Loop {
       Terminal::forget_interrupt();
       show_piece("\n");
       std::fputs("(stopped)\n", stderr);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const ConversationFull& full) {
+      tell_fault(fmt::format("{} (/reset)", full.what()));
     } catch (const Error& error) {
-      if (!people_) throw;
-      fmt::print(stderr, "{}\n", error.what());
+      if (std::ferror(stdout)) throw;
+      tell_fault(error.what());
     }
+  }
+
+  void tell_fault(const std::string& what) {
+    if (people_) {
+      fmt::print(stderr, "{}\n", what);
+      return;
+    }
+    log(LogLevel::error, fmt::format("standard input, line {}: {}", line_, what));
+    status_ = 1;
   }
 
   Conversation& conversation_;
   bool people_, quiet_;
+  int status_ = 0;
+  std::int64_t line_ = 0;  // of the input, from 1
   Run run_;
   LineReader reader_ = {};
 };

@@ -15,16 +15,6 @@ namespace {
 
 constexpr std::size_t bad_lines_listed = 20;
 
-void tell_skipped(const Documents& documents) {
-  if (documents.skipped.empty()) return;
-  log_warning(fmt::format("{}: {} bad line{} skipped, {} read", documents.source, documents.skipped.size(),
-                          documents.skipped.size() == 1 ? "" : "s", documents.items.size()));
-  for (std::size_t i = 0; i < documents.skipped.size() && i < bad_lines_listed; ++i)
-    log_warning(fmt::format("  line {}: {}", documents.skipped[i].line, documents.skipped[i].why));
-  if (documents.skipped.size() > bad_lines_listed)
-    log_warning(fmt::format("  and {} more", documents.skipped.size() - bad_lines_listed));
-}
-
 Documents one_text(const InputArguments& input, const DocumentFormat& format) {
   return within(input.text_option, [&] {
     const std::string& text = *input.text;
@@ -52,13 +42,49 @@ void declare_input(Arguments& arguments, InputArguments& input) {
   arguments.flag("--skip-bad", input.skip_bad, "leave out bad lines, and list them, instead of stopping");
 }
 
-Documents read_input(const InputArguments& input, DocumentFormat format) {
+void tell_skipped(const Documents& documents) {
+  if (documents.skipped.empty()) return;
+  log_warning(fmt::format("{}: {} bad line{} skipped, {} read", documents.source, documents.skipped.size(),
+                          documents.skipped.size() == 1 ? "" : "s", documents.items.size()));
+  for (std::size_t i = 0; i < documents.skipped.size() && i < bad_lines_listed; ++i)
+    log_warning(fmt::format("  line {}: {}", documents.skipped[i].line, documents.skipped[i].why));
+  if (documents.skipped.size() > bad_lines_listed)
+    log_warning(fmt::format("  and {} more", documents.skipped.size() - bad_lines_listed));
+}
+
+Documents read_input_untold(const InputArguments& input, DocumentFormat format) {
   check_usage(input.text.has_value() != input.file.has_value(),
               "nothing to read, or two things: give {} or --input FILE", input.text_option);
   format.text_field = input.text_field;
   format.skip_bad = input.skip_bad;
   if (input.text) return one_text(input, format);
-  return read_data(*input.file, format);
+  return read_documents(*input.file, format);
+}
+
+Documents read_input(const InputArguments& input, DocumentFormat format) {
+  Documents documents = read_input_untold(input, std::move(format));
+  tell_skipped(documents);
+  return documents;
+}
+
+void check_input(Documents& documents, const InputArguments& input, const std::function<void(const Document&)>& use) {
+  std::vector<Document> good;
+  for (Document& document : documents.items) {
+    try {
+      use(document);
+    } catch (const Error& error) {
+      if (!input.file) fail("{}: {}", input.text_option, error.what());
+      if (!input.skip_bad) fail("reading {}, line {}: {}", documents.source, document.line, error.what());
+      documents.skipped.push_back({document.line, error.what()});
+      continue;
+    }
+    good.push_back(std::move(document));
+  }
+  documents.items = std::move(good);
+  std::ranges::stable_sort(documents.skipped, {}, &BadLine::line);
+  if (documents.items.empty())
+    fail("reading {}: none of its {} records can be used; line {}: {}", documents.source, documents.skipped.size(),
+         documents.skipped[0].line, documents.skipped[0].why);
 }
 
 Documents read_data(const std::string& file, const DocumentFormat& format) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,13 @@ void declare_input(Arguments& arguments, InputArguments& input);
 /// listed in the log. `format` may ask for more than the arguments say (empty texts, labels). Throws Error unless
 /// exactly one of the two was given, and as read_documents() does.
 Documents read_input(const InputArguments& input, DocumentFormat format = {});
+/// The same for a command that asks more of a document than its format: it calls check_input() for that, and
+/// tell_skipped() at the end.
+Documents read_input_untold(const InputArguments& input, DocumentFormat format);
+/// Gives each document to `use`. One that it throws Error for is a bad line: an Error that names file and line, or left
+/// out with --skip-bad; an Error, too, where none is left.
+void check_input(Documents& documents, const InputArguments& input, const std::function<void(const Document&)>& use);
+void tell_skipped(const Documents& documents);
 /// Reads a file of documents as a command's --data, with the same account of bad lines.
 Documents read_data(const std::string& file, const DocumentFormat& format);
 

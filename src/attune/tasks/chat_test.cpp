@@ -143,8 +143,9 @@ TEST(Conversation, AnAnswerEndsAtTheTokenizersEndTokenToo) {
 
 TEST(Conversation, ALineIsReadOverWhatAllHaveInCommon) {
   const DocumentFormat format = conversation_format();
+  const Json function = Json{{"type", "function"}, {"function", {{"name", "f"}}}};
   const Json system = Json{{"role", "system"}, {"content", "s"}};
-  const ChatInput common{.messages = Json::array({system}), .tools = Json::array({Json{{"name", "f"}}})};
+  const ChatInput common{.messages = Json::array({system}), .tools = Json::array({function})};
   const auto read = [&](const char* line) { return conversation_of(parse_document(line, 4, format), common); };
   const ChatInput one = read(R"({"id": 1e5, "messages": [{"role": "user", "content": " a  b "}]})").input;
   EXPECT_EQ(one.messages->size(), 2u);
@@ -162,12 +163,59 @@ TEST(Conversation, ALineIsReadOverWhatAllHaveInCommon) {
       read(wrong);
       FAIL() << wrong;
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("line 4: \"messages\" must be a list"), std::string::npos)
-          << error.what();
+      EXPECT_NE(std::string(error.what()).find("\"messages\" must be a list"), std::string::npos) << error.what();
     }
   }
+  const std::pair<const char*, const char*> faults[] = {
+      {R"({"messages": "a", "tool": []})", R"("tool" is no member of a conversation, did you mean "tools"?)"},
+      {R"({"messages": "a", "tools": [{"name": "f"}]})", R"([{"type": "function", "function": {"name")"},
+      {R"({"messages": "a", "documents": ["text"]})", "documents are a list of objects"},
+      {R"({"messages": "a", "variables": {"tools": []}})", R"(variables have the name "tools")"},
+      {R"({"messages": "a", "variables": {"add_generation_prompt": false}})", "add_generation_prompt"}};
+  for (const auto& [line, what] : faults) {
+    try {
+      read(line);
+      FAIL() << line;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+    }
+  }
+  DocumentFormat other = format;
+  other.text_field = "turns";
+  const Document turns = parse_document(R"({"turns": [{"role": "user", "content": "a"}]})", 1, other);
+  EXPECT_EQ((*conversation_of(turns, {}, "turns").input.messages)[0]["content"], "a");
   EXPECT_THROW(read(R"({"messages": 5})"), Error);
   EXPECT_THROW(read(R"({"prompt": "a"})"), Error);
+}
+
+TEST(Conversation, WhatTheTemplateHasNoPlaceForIsRefused) {
+  const Bundle bundle = talker();
+  const ChatTemplate chat = ChatTemplate::of(bundle.chat);
+  ChatInput input = asked(Json::array({Json{{"role", "user"}, {"content", "a"}}})).input;
+  input.documents = Json::array();
+  EXPECT_NO_THROW(check_conversation(bundle, chat, input));
+  input.tools = Json::array({Json{{"type", "function"}, {"function", {{"name", "f"}}}}});
+  EXPECT_NO_THROW(check_conversation(bundle, chat, input));
+  const ChatTemplate other = ChatTemplate::parse("{{ messages[0].content }}{{ xtools }}{{ tools_ }}", "other");
+  EXPECT_THROW(check_conversation(bundle, other, input), Error);
+  input.messages = Json::array();
+  EXPECT_THROW(Conversation(bundle, other, input, {}), Error);
+  input.tools = {};
+  input.documents = Json::array({Json{{"text", "t"}}});
+  EXPECT_THROW(Conversation(bundle, chat, input, {}), Error);
+}
+
+TEST(Conversation, PartsForATemplateThatTakesTextsSayWhatToDo) {
+  const Bundle bundle = talker();
+  const ChatTemplate chat = ChatTemplate::parse("{{ 'user: ' + messages[0].content }}", "plain");
+  const Json part = Json{{"type", "text"}, {"text", "a"}};
+  const Json message = Json{{"role", "user"}, {"content", Json::array({part})}};
+  try {
+    check_conversation(bundle, chat, asked(Json::array({message})).input);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("write \"content\" as one text"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Conversation, AModelWithoutATemplateSaysSo) {

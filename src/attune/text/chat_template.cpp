@@ -12,6 +12,7 @@ namespace attune {
 struct ChatTemplate::Parts {
   std::string source;
   std::map<std::string, jinja::Template> named = {};           // "default", "tool_use", ...
+  std::map<std::string, std::string> texts = {};               // of the same names
   std::vector<std::pair<std::string, JsonValue>> tokens = {};  // "bos_token": "<s>", ...
 };
 
@@ -151,8 +152,10 @@ ChatTemplate ChatTemplate::of(const ChatTexts& texts) {
       texts.model);
   auto parts = std::make_shared<Parts>();
   parts->source = texts.model;
-  for (const ChatTexts::Named& one : texts.named)
+  for (const ChatTexts::Named& one : texts.named) {
     parts->named.insert_or_assign(one.name, Template::parse(one.text, one.source));
+    parts->texts.insert_or_assign(one.name, one.text);
+  }
   if (texts.special_tokens->is_object())
     for (const auto& [name, token] : texts.special_tokens->items()) parts->tokens.emplace_back(name, token);
   return ChatTemplate(std::move(parts));
@@ -172,11 +175,26 @@ std::string ChatTemplate::render(const ChatInput& input) const {
   set("tools", input.tools);
   set("documents", input.documents);
   set("add_generation_prompt", Json(input.add_generation_prompt));
+  return parts_->named.at(chosen(input)).render(variables);
+}
+
+const std::string& ChatTemplate::chosen(const ChatInput& input) const {
   const auto wanted = input.tools->is_null() ? parts_->named.end() : parts_->named.find("tool_use");
   const auto found = wanted != parts_->named.end() ? wanted : parts_->named.find("default");
   check(found != parts_->named.end(), "{}: the model has several chat templates, and none is called \"default\"",
-        source);
-  return found->second.render(variables);
+        parts_->source);
+  return found->first;
+}
+
+bool ChatTemplate::mentions(std::string_view name, const ChatInput& input) const {
+  const std::string& text = parts_->texts.at(chosen(input));
+  const auto in_word = [&](std::size_t at) {
+    const char c = at < text.size() ? text[at] : ' ';
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
+    if ((at == 0 || !in_word(at - 1)) && !in_word(at + name.size())) return true;
+  return false;
 }
 
 }  // namespace attune

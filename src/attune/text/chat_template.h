@@ -63,10 +63,14 @@ class ChatTemplate {
   /// thought ("reasoning_content", "thinking" or "reasoning") is given under the first two names. Throws Error
   /// "SOURCE, line N: what" where the template refuses the conversation or fails.
   std::string render(const ChatInput& input) const;
+  /// Whether the template that writes `input` has the word `name` ("tools") anywhere in its text; one that has not
+  /// leaves what is given by that name out.
+  bool mentions(std::string_view name, const ChatInput& input) const;
 
  private:
   struct Parts;
   explicit ChatTemplate(std::shared_ptr<const Parts> parts);
+  const std::string& chosen(const ChatInput& input) const;
   std::shared_ptr<const Parts> parts_;
 };
 

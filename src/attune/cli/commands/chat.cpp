@@ -43,8 +43,14 @@ ChatInput common_input(const ChatArguments& a) {
     check_utf8(*a.system, "--system");
     input.messages = Json::array({Json{{"role", "system"}, {"content", *a.system}}});
   }
-  if (a.tools) input.tools = read_json(*a.tools);
-  if (a.variables) input.variables = parse_json(*a.variables, "--variables");
+  if (a.tools) {
+    input.tools = read_json(*a.tools);
+    within(*a.tools, [&] { check_given(input); });
+  }
+  if (a.variables) {
+    input.variables = parse_json(*a.variables, "--variables");
+    within("--variables", [&] { check_given(input); });
+  }
   return input;
 }
 
@@ -63,15 +69,21 @@ Json result_of(const GeneratedText& one) {
 }
 
 int answer_all(const ChatArguments& a, const TextGeneration& options, const Session& session) {
-  const Documents documents = read_input(a.input, conversation_format());
+  Documents documents = read_input_untold(a.input, conversation_format());
   Output out(a.output);
   const ChatInput common = common_input(a);
-  std::vector<AskedConversation> asked;
-  for (const Document& document : documents.items)
-    asked.push_back(within(documents.source, [&] { return conversation_of(document, common); }));
+  const auto read = [&](const Document& document) { return conversation_of(document, common, a.input.text_field); };
+  check_input(documents, a.input, read);  // before the model is read
   const Bundle bundle = load_bundle(a.model);
-  const std::vector<GeneratedText> answers =
-      answer_conversations(bundle, template_of(a, bundle), asked, options, session.run);
+  const ChatTemplate chat = template_of(a, bundle);
+  std::vector<AskedConversation> asked;
+  check_input(documents, a.input, [&](const Document& document) {
+    AskedConversation one = read(document);
+    check_conversation(bundle, chat, one.input);
+    asked.push_back(std::move(one));
+  });
+  tell_skipped(documents);
+  const std::vector<GeneratedText> answers = answer_conversations(bundle, chat, asked, options, session.run);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (a.output.json)
       out.record(documents.items[i], result_of(answers[i]));
