@@ -264,6 +264,10 @@ void save_bundle(const Bundle& bundle, const Path& directory) {
   if (!writes_text(bundle.model->facts().head)) companions.erase("generation_config.json");
   write_companions(companions, directory);
   if (bundle.tokenizer) bundle.tokenizer->save_in(directory);
+  if (bundle.tokenizer && !companions.contains("tokenizer_config.json") &&
+      std::filesystem::exists(directory / "tokenizer.json"))
+    write_file_atomically(directory / "tokenizer_config.json",
+                          to_text(own_tokenizer_config(*bundle.tokenizer), 2) + "\n");
   bundle.contract.write(directory / "attune.json");
   if (bundle.novelty) write_safetensors(directory / "attune.safetensors", novelty_tensors(*bundle.novelty));
 }

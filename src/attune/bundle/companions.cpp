@@ -51,6 +51,17 @@ Json gguf_tokenizer_config(const GgufMetadata& metadata, const Tokenizer& tokeni
   return config;
 }
 
+Json own_tokenizer_config(const Tokenizer& tokenizer) {
+  Json config = {{"tokenizer_class", "PreTrainedTokenizerFast"}, {"clean_up_tokenization_spaces", false}};
+  for (const auto& [name, token] :
+       {std::pair("unk_token", "[UNK]"), std::pair("cls_token", "[CLS]"), std::pair("sep_token", "[SEP]"),
+        std::pair("pad_token", "[PAD]"), std::pair("mask_token", "[MASK]"), std::pair("unk_token", "<unk>"),
+        std::pair("bos_token", "<s>"), std::pair("eos_token", "</s>"), std::pair("pad_token", "<pad>"),
+        std::pair("mask_token", "<mask>"), std::pair("eos_token", "<|endoftext|>")})
+    if (!config.contains(name) && tokenizer.id_of(token)) config[name] = token;
+  return config;
+}
+
 ChatTexts gguf_chat_texts(const GgufMetadata& metadata, const Path& file, const Json& tokenizer_config) {
   ChatTexts texts{.model = file.string()};
   const auto add = [&](const std::string& name, const std::string& key) {

@@ -22,6 +22,10 @@ void write_companions(const Companions& companions, const Path& directory);
 /// tokenizer_config.json.
 Json gguf_tokenizer_config(const GgufMetadata& metadata, const Tokenizer& tokenizer);
 
+/// The same for a tokenizer that has nothing but its tokenizer.json: without it transformers would take the class that
+/// the architecture had, whose defaults (lower case, for BERT's) count more than the file.
+Json own_tokenizer_config(const Tokenizer& tokenizer);
+
 /// A GGUF file's chat templates: "tokenizer.chat_template", and those that "tokenizer.chat_templates" names.
 ChatTexts gguf_chat_texts(const GgufMetadata& metadata, const Path& file, const Json& tokenizer_config);
 void set_gguf_chat_texts(GgufMetadata& metadata, const ChatTexts& texts);

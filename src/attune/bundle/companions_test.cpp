@@ -79,6 +79,13 @@ TEST_F(SavedModel, HowTextIsWrittenIsNotSaidOfAModelThatWritesNone) {
   EXPECT_TRUE(std::filesystem::exists(work_ / "tuned" / "tokenizer_config.json"));
 }
 
+TEST_F(SavedModel, WithoutATokenizersConfigItNamesTheClassThatReadsTokenizerJsonAsItStands) {
+  std::filesystem::remove(work_ / "published" / "tokenizer_config.json");
+  make_directories(work_ / "tuned");
+  save_bundle(load_bundle(work_ / "published"), work_ / "tuned");
+  EXPECT_EQ(read_json(work_ / "tuned" / "tokenizer_config.json")["tokenizer_class"], "PreTrainedTokenizerFast");
+}
+
 TEST_F(SavedModel, ItsTemplatesGoIntoAGgufFileAndBack) {
   convert_to_gguf(work_ / "published", work_ / "model.gguf", DType::F32);
   const Bundle file = load_bundle(work_ / "model.gguf");

@@ -163,8 +163,12 @@ ConvertReport convert_to_gguf(const Path& directory, const Path& file, const Ggu
   ConvertReport report;
   const auto form = std::ranges::find(written, format, &WrittenFormat::format);
   check(form != written.end(), "weights are not written in this type: choose another");
+  check(!std::filesystem::exists(file), "{} is there already: choose another name, or remove it", file.string());
   // The model is built once: so everything in its files is known to fit before anything is written.
   Bundle bundle = load_bundle(directory);
+  check(!bundle.config->contains("quantization_config"),
+        "{} is in int8, which a GGUF file does not hold: make numbers of it first, with attune convert and --type f32",
+        directory.string());
   const GgufArchitecture& architecture = gguf_architecture_for(bundle.model->facts().model_type);
   const std::string doing = "converting " + directory.string();
   GgufConfigTarget config = within(doing, [&] { return gguf_config_target(*bundle.config, architecture); });
@@ -182,9 +186,14 @@ ConvertReport convert_to_gguf(const Path& directory, const Path& file, const Ggu
     });
     set_gguf_chat_texts(metadata, bundle.chat);
   }
+  report.left_out = bundle.model->parameters().unused();
+  if (std::filesystem::exists(directory / "modules.json"))
+    report.left_out.push_back("what modules.json says of pooling, normalising and prompts");
   const GgufHeads heads = heads_of(metadata);
   const std::map<std::string, Target> targets =
       within(doing, [&] { return targets_of(*bundle.model, architecture, report); });
+  if (const auto types = targets.find("token_types.weight"); types != targets.end())
+    metadata.set("tokenizer.ggml.token_type_count", GgufValue::u32(static_cast<std::uint32_t>(types->second.shape[0])));
   const auto checkpoint = bundle.model->parameters().source().checkpoint;
   bundle.model.reset();  // its copies of the weights are not needed to write them
 

@@ -216,6 +216,35 @@ TEST_P(GgufTokenizer, GivesTheIdsOfHuggingFace) {
   EXPECT_GT(compared, 5);
 }
 
+TEST(GgufWordPiece, BracketsAreWordsAndEndsOfWordsLikeOthers) {
+  Json file = read_json(golden / "text" / "bert_lower.json")["tokenizer"];
+  Json& words = file["model"]["vocab"];
+  for (const char* word : {"[", "##[", "]", "##]", "[unused1]", "[x"}) words[word] = words.size();
+  const Tokenizer tokenizer = Tokenizer::parse(to_text(file), "the tokenizer");
+  const Json config = Json::object();
+  GgufMetadata metadata;
+  add_gguf_tokenizer(metadata, tokenizer, {&config, tokenizer.limit(), "bert"});
+  const Tokenizer back = Tokenizer::parse(gguf_tokenizer_json(metadata), "the metadata");
+  for (const char* word : {"[", "##[", "]", "##]", "[unused1]", "[x"})
+    EXPECT_EQ(back.id_of(word), tokenizer.id_of(word)) << word;
+  EXPECT_EQ(back.encode("[ab] c] [[").ids, tokenizer.encode("[ab] c] [[").ids);
+}
+
+TEST(ConvertToGguf, NeverWritesOverAFileAndSaysWhatItLeavesOut) {
+  TemporaryDirectory scratch;
+  write_file_atomically(scratch.path / "notes.gguf", "notes");
+  EXPECT_THROW(convert_to_gguf(golden / "models" / "llama_tied_biased", scratch.path / "notes.gguf", DType::F16),
+               Error);
+  EXPECT_EQ(read_file(scratch.path / "notes.gguf"), "notes");
+  // A masked model of which the file holds the body.
+  const ConvertReport report =
+      convert_to_gguf(golden / "models" / "bert_untied_gamma_beta", scratch.path / "bert.gguf", DType::F32);
+  EXPECT_FALSE(report.left_out.empty());
+  EXPECT_EQ(
+      GgufFile::open(scratch.path / "bert.gguf").metadata().integer("tokenizer.ggml.token_type_count"),
+      load_bundle(golden / "models" / "bert_untied_gamma_beta").config->at("type_vocab_size").get<std::int64_t>());
+}
+
 INSTANTIATE_TEST_SUITE_P(Text, GgufTokenizer,
                          testing::Values(TokenizerCase{"gpt2", "gpt2"}, TokenizerCase{"llama3", "gpt2"},
                                          TokenizerCase{"bert_lower", "bert"}, TokenizerCase{"byte_fallback", "llama"},

@@ -225,6 +225,11 @@ std::string sentence_piece_json(const GgufMetadata& metadata, const Vocabulary& 
   return whole(v, s, metadata.text("general.architecture") == "phi3");
 }
 
+/// "[PAD]", "[unused1]"; not "[", which a word may be or end with.
+bool is_bracketed(const std::string& token) {
+  return token.size() > 2 && token.starts_with("[") && token.ends_with("]");
+}
+
 /// In the file a token that begins a word has ▁ before it, and one that goes on in a word nothing: BERT's own form is
 /// the other way round.
 std::string word_piece_json(const GgufMetadata& metadata, const Vocabulary& v) {
@@ -235,9 +240,9 @@ std::string word_piece_json(const GgufMetadata& metadata, const Vocabulary& v) {
     std::string& token = own.tokens[id];
     if (token.starts_with(space))
       token.erase(0, 3);
-    else if (!token.starts_with("["))
-      token.insert(0, "##");  // [PAD] and the like, where the file calls them normal
-    capitals |= std::ranges::any_of(token, [](char c) { return c >= 'A' && c <= 'Z'; }) && !token.starts_with("[");
+    else if (!is_bracketed(token))  // [PAD] and the like stand as they are
+      token.insert(0, "##");
+    capitals |= std::ranges::any_of(token, [](char c) { return c >= 'A' && c <= 'Z'; }) && !is_bracketed(token);
   }
   const auto id_of = [&](std::initializer_list<const char*> names, const char* usual) -> std::int64_t {
     for (const char* name : names)

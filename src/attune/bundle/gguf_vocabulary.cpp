@@ -221,8 +221,9 @@ class Writer {
     bool capitals = false;
     for (std::size_t id = 0; id < tokens_.size(); ++id) {
       std::string& token = tokens_[id];
-      if (types_[id] != normal) continue;
-      capitals |= !token.starts_with("[") && std::ranges::any_of(token, [](char c) { return c >= 'A' && c <= 'Z'; });
+      const bool bracketed = token.size() > 2 && token.starts_with("[") && token.ends_with("]");
+      if (types_[id] != normal || bracketed) continue;  // [unused1] stands as it is
+      capitals |= std::ranges::any_of(token, [](char c) { return c >= 'A' && c <= 'Z'; });
       if (token.starts_with("##"))
         token.erase(0, 2);
       else

@@ -53,9 +53,9 @@ void show_templates(const explain::TemplateParity& templates) {
   if (templates.other_ids > 0) fmt::print("                 the same text, other token ids: {}\n", templates.other_ids);
 }
 
-int run_check(const ConvertArguments& a, const Session& session) {
+int run_check(const ConvertArguments& a, const std::vector<std::string>& lines, const Session& session) {
   const Bundle first = load_bundle(a.source), second = load_bundle(a.target);
-  const explain::Parity parity = explain::compare(first, second, lines_of(*a.check), {}, session.run);
+  const explain::Parity parity = explain::compare(first, second, lines, {}, session.run);
   fmt::print("token ids        {} of {} lines the same, {} tokens\n", parity.texts - parity.other_ids, parity.texts,
              parity.tokens);
   if (parity.other_ids > 0)
@@ -79,6 +79,8 @@ int run_check(const ConvertArguments& a, const Session& session) {
 int run_convert(const ConvertArguments& a, const Session& session) {
   const bool to_gguf = is_gguf(a.target);
   check_usage(!to_gguf || !is_gguf(a.source), "of SRC and DST one at most is a .gguf file");
+  std::vector<std::string> lines;  // read before anything is written
+  if (a.check) lines = lines_of(*a.check);
   ConvertReport report;
   if (to_gguf) {
     report = convert_to_gguf(a.source, a.target, written_format(a.type.value_or("f16")), session.run);
@@ -102,7 +104,7 @@ int run_convert(const ConvertArguments& a, const Session& session) {
                fmt::join(of_all_layers(report.other_types), ", "));
   if (!report.left_out.empty())
     fmt::print("left out, as there is no place for them: {}\n", fmt::join(report.left_out, ", "));
-  return a.check ? run_check(a, session) : 0;
+  return a.check ? run_check(a, lines, session) : 0;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "attune/base/json_values.h"
 #include "attune/bundle/bundle.h"
+#include "attune/bundle/sentence_embedding.h"
 #include "attune/checkpoint/gguf.h"
 #include "attune/cli/commands/commands.h"
 #include "attune/report/text.h"
@@ -52,6 +53,16 @@ std::string longest_of(const Bundle& bundle) {
   return text;
 }
 
+/// What a sentence-transformers directory makes of a text.
+std::string embeddings_of(const Bundle& bundle) {
+  const SentenceEmbedding embedding = SentenceEmbedding::read(bundle.path);
+  std::string text = fmt::format("{} numbers,", embedding.width(bundle.model->facts().hidden_size));
+  for (SentencePooling pooling : embedding.pooling) text += " " + name_of(pooling);
+  if (embedding.normalize) text += ", of length 1";
+  if (embedding.longest) text += fmt::format("; of texts up to {} tokens", *embedding.longest);
+  return text;
+}
+
 int run_info(const std::string& model) {
   Bundle bundle = load_bundle(model);
   const ModelFacts& facts = bundle.model->facts();
@@ -62,6 +73,7 @@ int run_info(const std::string& model) {
   line("parameters", fmt::format("{} in {} tensors", parameters.count(), parameters.all().size()));
   line("sizes", fmt::format("{} layers of {}, vocabulary {}", facts.layers, facts.hidden_size, facts.vocab_size));
   line("longest input", longest_of(bundle));
+  if (std::filesystem::exists(bundle.path / "modules.json")) line("embeddings", embeddings_of(bundle));
   line("memory to run", memory_of(parameters));
   if (const auto& checkpoint = parameters.source().checkpoint; checkpoint && checkpoint->gguf())
     line("types", types_of(*checkpoint->gguf()));

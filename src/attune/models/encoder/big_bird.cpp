@@ -45,7 +45,7 @@ class BlockSparse : public AttentionFamily {
     for (std::int64_t s = 0; s < tokens.count(); ++s) {
       const auto own = [&](const Tensor& x) { return row_range(x, tokens.begin(s), tokens.end(s)); };
       AttentionSequences one = AttentionSequences::of(Offsets::single(tokens.length(s)));
-      one.examples = {in.batch.examples[static_cast<std::size_t>(s)]};
+      one.examples.assign(1, in.batch.examples[static_cast<std::size_t>(s)]);
       parts.push_back(tokens.length(s) <= blocks_.longest_full()
                           ? attention(own(in.q), own(in.k), own(in.v), one, in.rule)
                           : sparse(own(in.q), own(in.k), own(in.v), one));
