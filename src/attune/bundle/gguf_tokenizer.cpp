@@ -148,7 +148,8 @@ std::string framed(const GgufMetadata& metadata, const Vocabulary& v, bool bos_o
 }
 
 std::string byte_level_json(const GgufMetadata& metadata, const Vocabulary& v) {
-  const GgufPreTokenizer& pre = gguf_pre_tokenizer(metadata.text("tokenizer.ggml.pre").value_or("default"));
+  const std::string name = metadata.text("tokenizer.ggml.pre").value_or("default");
+  const GgufPreTokenizer& pre = gguf_pre_tokenizer(name);
   Sections s;
   if (pre.nfc) s.normalizer = R"({"type":"NFC"})";
   s.pre_tokenizer = pre.steps.size() == 1
