@@ -19,6 +19,17 @@ refuses() {
     rm -rf out
   fi
 }
+# misused OPTION VALUE COMMAND...: a value that the option can not have: status 2, and the option is named.
+misused() {
+  local option=$1 value=$2 status=0
+  shift 2
+  "$attune" "$@" "$option" "$value" > stdout.txt 2> stderr.txt || status=$?
+  if [ $status != 2 ] || [ "$(wc -l < stderr.txt)" != 1 ] || ! grep -q -e "$option" stderr.txt || [ -e out ]; then
+    echo "FAILED: attune $* $option $value (status $status, expected 2 and \"$option\"):"
+    cat stderr.txt
+    faults=$((faults + 1))
+  fi
+}
 # Whatever reads documents refuses them alike.
 refuses_data() {
   refuses "$1" split --data "$2" --output out
@@ -26,6 +37,33 @@ refuses_data() {
   refuses "$1" train --task classify --data "$2" --set model.architecture=bert --output out
 }
 line() { printf '{"text": "%s", "label": "%s", "patient": "%s"}\n' "$1" "$2" "$3"; }
+
+for command in generate chat; do
+  while read -r option value; do misused "$option" "$value" $command model --text a; done <<'END'
+--temperature -1
+--temperature nan
+--top-k -1
+--top-p 0
+--top-p 2
+--min-p 1.5
+--typical-p 0
+--repetition-penalty 0
+--presence-penalty inf
+--no-repeat-ngram -1
+--min-tokens -1
+--max-tokens 0
+END
+done
+misused --num-beams 1001 translate model --text a
+misused --num-results 0 generate model --text a
+misused --max-answer-tokens 0 answer model --text a
+misused --top 0 embed model --text a --query b
+misused --top 3 embed model --text a
+misused --stop "" generate model --text a
+misused --stop "" chat model --text a
+misused --type Q8_1 convert model out.gguf
+misused --type int8 convert model out.gguf
+misused --type q8_0 convert model out
 
 refuses_data "missing.jsonl" missing.jsonl
 : > empty.jsonl
@@ -73,11 +111,11 @@ for epochs in 1e300 1e12 0 -1 nan; do refuses "train.epochs" train $bert --set t
 refuses "train.max_steps" train $bert --set train.max_steps=4000000000000000000
 refuses "long.longest is 64, but the model takes 32" train --task lm --data parts --set model.architecture=attune \
   --set model.max_position_embeddings=32 --set long.longest=64 --output out
-for epochs in 2000000 0 -1 nan; do refuses "-epochs is $epochs" workflow clinical --data missing.jsonl --output out --epochs $epochs; done
-refuses "-pretraining-epochs is -1" workflow clinical --data missing.jsonl --output out --pretraining-epochs -1
+for epochs in 2000000 0 -1 nan; do misused --epochs $epochs workflow clinical --data missing.jsonl --output out; done
+misused --pretraining-epochs -1 workflow clinical --data missing.jsonl --output out
 for target in 0 1.5 nan; do
-  refuses "-target-error is $target" workflow clinical --data missing.jsonl --output out --target-error $target
-  refuses "-target-error is $target" calibrate nowhere --data missing.jsonl --target-error $target
+  misused --target-error $target workflow clinical --data missing.jsonl --output out
+  misused --target-error $target calibrate nowhere --data missing.jsonl
 done
 
 refuses "no such model" classify nowhere --text a

@@ -88,12 +88,6 @@ def main():
                 (directory / "tokenizer_config.json").unlink()
             (directory / "config.json").write_text(json.dumps({"model_type": one["by_type"]}) + "\n")
         (directory / "expected.json").write_text(json.dumps({"cases": cases}, ensure_ascii=False, separators=(",", ":")) + "\n")
-        if len(sys.argv) > 2:  # for looking at it
-            j = json.loads(tokenizer.backend_tokenizer.to_str()) if hasattr(tokenizer, "backend_tokenizer") else {}
-            if j:
-                j["model"]["vocab"] = [j["model"]["vocab"][:9], j["model"]["vocab"][-3:], len(j["model"]["vocab"])]
-                j["added_tokens"] = [[v for v in t.values()] for t in (j["added_tokens"] if len(j["added_tokens"]) < 12 else j["added_tokens"][:6] + j["added_tokens"][-4:])]
-                print("=====", name); print(json.dumps(j, ensure_ascii=False)[:60000])
         print(name)
 
 

@@ -77,8 +77,6 @@ def main():
             (directory / "config.json").write_text(json.dumps({"model_type": model_type}) + "\n")
         (directory / "expected.json").write_text(json.dumps({"cases": cases}, ensure_ascii=False, separators=(",", ":")) + "\n")
         print(name, type(tokenizer).__name__, cases[0]["ids"], cases[-3]["ids"], cases[-3]["decoded"])
-        if len(sys.argv) > 2 and hasattr(tokenizer, "backend_tokenizer"):
-            j = json.loads(tokenizer.backend_tokenizer.to_str()); j["model"]["vocab"] = 0; j["model"]["merges"] = 0; print(json.dumps(j))
 
 
 if __name__ == "__main__":

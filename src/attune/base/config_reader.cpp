@@ -46,6 +46,20 @@ struct ConfigReader::State {
   }
 };
 
+bool ConfigRange::holds(double value) const {
+  return value >= at_least && value <= at_most && value > above && value < below;
+}
+
+std::string ConfigRange::text() const {
+  const ConfigRange all;
+  std::vector<std::string> bounds;
+  if (at_least > all.at_least) bounds.push_back(fmt::format("at least {}", at_least));
+  if (above > all.above) bounds.push_back(fmt::format("above {}", above));
+  if (at_most < all.at_most) bounds.push_back(fmt::format("at most {}", at_most));
+  if (below < all.below) bounds.push_back(fmt::format("below {}", below));
+  return fmt::format("{}", fmt::join(bounds, " and "));
+}
+
 namespace {
 
 std::string shown(const Json& value) {
@@ -59,17 +73,8 @@ std::string shown(const Json& value) {
 }
 
 std::string expected(const char* what, const ConfigReader::Range& range) {
-  const ConfigReader::Range all;
-  std::vector<std::string> bounds;
-  if (range.at_least > all.at_least) bounds.push_back(fmt::format("at least {}", range.at_least));
-  if (range.above > all.above) bounds.push_back(fmt::format("above {}", range.above));
-  if (range.at_most < all.at_most) bounds.push_back(fmt::format("at most {}", range.at_most));
-  if (range.below < all.below) bounds.push_back(fmt::format("below {}", range.below));
-  return fmt::format("expected {}{}{}", what, bounds.empty() ? "" : ", ", fmt::join(bounds, " and "));
-}
-
-bool inside(double value, const ConfigReader::Range& range) {
-  return value >= range.at_least && value <= range.at_most && value > range.above && value < range.below;
+  const std::string bounds = range.text();
+  return fmt::format("expected {}{}{}", what, bounds.empty() ? "" : ", ", bounds);
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -125,7 +130,7 @@ std::int64_t ConfigReader::integer(std::string_view key, Range range) const {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   bool fits =
       value && value->is_number_integer() && (!value->is_number_unsigned() || value->get<std::uint64_t>() <= most);
-  if (!fits || !inside(static_cast<double>(value->get<std::int64_t>()), range))
+  if (!fits || !range.holds(static_cast<double>(value->get<std::int64_t>())))
     reject(key, expected(whole_number, range));
   return value->get<std::int64_t>();
 }
@@ -137,7 +142,7 @@ std::int64_t ConfigReader::integer_or(std::string_view key, std::int64_t otherwi
 double ConfigReader::number(std::string_view key, Range range) const {
   const Json* value = state_->take(key);
   // A NaN, which TOML can spell, is inside no range.
-  if (!value || !value->is_number() || !inside(value->get<double>(), range)) reject(key, expected(any_number, range));
+  if (!value || !value->is_number() || !range.holds(value->get<double>())) reject(key, expected(any_number, range));
   return value->get<double>();
 }
 

@@ -12,12 +12,15 @@
 
 namespace attune {
 
-/// The numbers that a key may hold.
+/// The numbers that a key, or an option of the command line, may hold.
 struct ConfigRange {
   double at_least = -1.7e308;
   double at_most = 1.7e308;
   double above = -std::numeric_limits<double>::infinity();  // the same bounds without the ends
   double below = std::numeric_limits<double>::infinity();
+
+  bool holds(double value) const;  // no NaN
+  std::string text() const;        // "at least 0 and at most 1"; "" where all are
 };
 
 /// Reads one JSON or TOML object strictly: a wrong type, a missing key or a value out of range is an Error that names

@@ -226,11 +226,6 @@ std::string sentence_piece_json(const GgufMetadata& metadata, const Vocabulary& 
   return whole(v, s, metadata.text("general.architecture") == "phi3");
 }
 
-/// "[PAD]", "[unused1]"; not "[", which a word may be or end with.
-bool is_bracketed(const std::string& token) {
-  return token.size() > 2 && token.starts_with("[") && token.ends_with("]");
-}
-
 /// In the file a token that begins a word has ▁ before it, and one that goes on in a word nothing: BERT's own form is
 /// the other way round.
 std::string word_piece_json(const GgufMetadata& metadata, const Vocabulary& v) {
@@ -315,6 +310,8 @@ std::string unigram_json(const GgufMetadata& metadata, const Vocabulary& v) {
 }
 
 }  // namespace
+
+bool is_bracketed(std::string_view token) { return token.size() > 2 && token.starts_with("[") && token.ends_with("]"); }
 
 bool has_gguf_tokenizer(const GgufMetadata& metadata) {
   return metadata.find("tokenizer.huggingface.json") || metadata.find("tokenizer.ggml.tokens");

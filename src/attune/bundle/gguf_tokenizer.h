@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "attune/base/json.h"
 #include "attune/checkpoint/gguf_metadata.h"
@@ -15,6 +16,10 @@ bool has_gguf_tokenizer(const GgufMetadata& metadata);
 /// (byte-level BPE), llama (SentencePiece's BPE with byte fallback), bert (WordPiece), t5 (SentencePiece's unigram).
 /// Throws Error that names the key where something is missing or not known.
 std::string gguf_tokenizer_json(const GgufMetadata& metadata);
+
+/// "[PAD]", "[unused1]": tokens of a WordPiece vocabulary that stand in the file as they are; not "[", which a word may
+/// be or end with.
+bool is_bracketed(std::string_view token);
 
 /// What the metadata cannot be told from tokenizer.json: config.json's object, for the ids of special tokens.
 struct GgufTokenizerFacts {

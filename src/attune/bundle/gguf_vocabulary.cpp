@@ -221,8 +221,7 @@ class Writer {
     bool capitals = false;
     for (std::size_t id = 0; id < tokens_.size(); ++id) {
       std::string& token = tokens_[id];
-      const bool bracketed = token.size() > 2 && token.starts_with("[") && token.ends_with("]");
-      if (types_[id] != normal || bracketed) continue;  // [unused1] stands as it is
+      if (types_[id] != normal || is_bracketed(token)) continue;
       capitals |= std::ranges::any_of(token, [](char c) { return c >= 'A' && c <= 'Z'; });
       if (token.starts_with("##"))
         token.erase(0, 2);

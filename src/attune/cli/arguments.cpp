@@ -1,5 +1,6 @@
 #include "attune/cli/arguments.h"
 
+#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <charconv>
 
@@ -21,6 +22,17 @@ std::string whole_number_fault(const std::string& text) {
 
 const CLI::Validator whole_number(whole_number_fault, "");
 
+CLI::Validator within_range(ConfigRange range) {
+  return CLI::Validator(
+      [range](const std::string& text) -> std::string {
+        double value = 0;
+        if (!CLI::detail::lexical_cast(text, value) || range.holds(value))
+          return "";  // what is no number is told already
+        return fmt::format("{} is not {}", text, range.text().empty() ? "a number" : range.text());
+      },
+      "");
+}
+
 }  // namespace
 
 void Arguments::positional(const std::string& name, std::string& to, const std::string& help) {
@@ -35,15 +47,18 @@ void Arguments::option(const std::string& name, std::string& to, const std::stri
 void Arguments::option(const std::string& name, std::optional<std::string>& to, const std::string& help) {
   app_->add_option(name, to, help);
 }
-void Arguments::option(const std::string& name, std::int64_t& to, const std::string& help) {
-  add(*app_, name, to, help)->check(whole_number);
+void Arguments::option(const std::string& name, std::int64_t& to, const std::string& help, ConfigRange range) {
+  add(*app_, name, to, help)->check(whole_number)->check(within_range(range));
 }
-void Arguments::option(const std::string& name, std::optional<std::int64_t>& to, const std::string& help) {
-  app_->add_option(name, to, help)->check(whole_number);
+void Arguments::option(const std::string& name, std::optional<std::int64_t>& to, const std::string& help,
+                       ConfigRange range) {
+  app_->add_option(name, to, help)->check(whole_number)->check(within_range(range));
 }
-void Arguments::option(const std::string& name, double& to, const std::string& help) { add(*app_, name, to, help); }
-void Arguments::option(const std::string& name, std::optional<double>& to, const std::string& help) {
-  app_->add_option(name, to, help);
+void Arguments::option(const std::string& name, double& to, const std::string& help, ConfigRange range) {
+  add(*app_, name, to, help)->check(within_range(range));
+}
+void Arguments::option(const std::string& name, std::optional<double>& to, const std::string& help, ConfigRange range) {
+  app_->add_option(name, to, help)->check(within_range(range));
 }
 void Arguments::option(const std::string& name, std::vector<std::string>& to, const std::string& help, bool comma) {
   CLI::Option* option = app_->add_option(name, to, help);

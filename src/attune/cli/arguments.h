@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "attune/base/config_reader.h"
 #include "attune/base/error.h"
 
 namespace CLI {
@@ -39,10 +40,12 @@ class Arguments {
 
   void option(const std::string& name, std::string& to, const std::string& help);
   void option(const std::string& name, std::optional<std::string>& to, const std::string& help);
-  void option(const std::string& name, std::int64_t& to, const std::string& help);
-  void option(const std::string& name, std::optional<std::int64_t>& to, const std::string& help);
-  void option(const std::string& name, double& to, const std::string& help);
-  void option(const std::string& name, std::optional<double>& to, const std::string& help);
+  /// Numbers outside the range are wrong usage, told with the range.
+  void option(const std::string& name, std::int64_t& to, const std::string& help, ConfigRange range = {});
+  void option(const std::string& name, std::optional<std::int64_t>& to, const std::string& help,
+              ConfigRange range = {});
+  void option(const std::string& name, double& to, const std::string& help, ConfigRange range = {});
+  void option(const std::string& name, std::optional<double>& to, const std::string& help, ConfigRange range = {});
   /// May be given several times; with `comma`, one value may hold several.
   void option(const std::string& name, std::vector<std::string>& to, const std::string& help, bool comma = false);
   void required(const std::string& name, std::string& to, const std::string& help);

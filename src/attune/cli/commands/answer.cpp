@@ -69,7 +69,7 @@ Command answer_command() {
             declare_output(arguments, a->output);
             arguments.option("--question", a->question, "of every text; else each line has its own");
             arguments.option("--question-field", a->question_field, "where a line has it");
-            arguments.option("--max-answer-tokens", a->options.most_tokens, "an answer is not longer");
+            arguments.option("--max-answer-tokens", a->options.most_tokens, "an answer is not longer", {.at_least = 1});
             arguments.flag("--no-answer", a->options.may_have_none, "the text may hold no answer (models of SQuAD 2)");
             arguments.choice(
                 "--long", a->policy, {"refuse", "chunk", "stride"},

@@ -64,7 +64,7 @@ Command calibrate_command() {
             arguments.positional("MODEL", a->model, "model directory; its contract is rewritten");
             arguments.required("--data", a->data, "labelled documents; a null label: a document of no category");
             arguments.option("--target-error", a->options.threshold.target_error,
-                             "error to keep to among documents answered automatically");
+                             "error to keep to among documents answered automatically", {.above = 0, .below = 1});
             arguments.flag(
                 "--sharpen", a->sharpen,
                 "allow a temperature below 1, which raises the confidence: where new documents come from the "

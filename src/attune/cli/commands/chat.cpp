@@ -95,6 +95,7 @@ int answer_all(const ChatArguments& a, const TextGeneration& options, const Sess
 }
 
 int run_chat(const ChatArguments& a, const Session& session) {
+  check_stops(a.options.stop);
   const bool asks = a.input.text || a.input.file;
   check_usage(asks || (!a.output.json && !a.output.file), "--json and --output are for --message and --input FILE");
   TextGeneration options = a.options;
@@ -131,7 +132,8 @@ Command chat_command() {
             arguments.option("--date", a->date, "YYYY-MM-DD, for templates that tell the date; else today");
             arguments.option("--chat-template", a->chat_template, "file of a template to take in the model's place");
             arguments.option("--max-tokens", a->options.max_tokens,
-                             "tokens to write at most in an answer; else as the model's files say, or 1024");
+                             "tokens to write at most in an answer; else as the model's files say, or 1024",
+                             {.at_least = 1});
             declare_sampling(arguments, a->options.sampling);
             declare_rules(arguments, a->options.rules);
             arguments.choice("--cache", a->cache, {"f32", "f16", "int8"},

@@ -82,6 +82,7 @@ int run_convert(const ConvertArguments& a, const Session& session) {
   std::vector<std::string> lines;  // read before anything is written
   if (a.check) lines = lines_of(*a.check);
   ConvertReport report;
+  check_usage(!to_gguf || a.type != "int8", "a .gguf file holds no int8: --type q8_0 is as small");
   if (to_gguf) {
     report = convert_to_gguf(a.source, a.target, written_format(a.type.value_or("f16")), session.run);
   } else if (a.type == "int8" && !is_gguf(a.source)) {
@@ -89,8 +90,8 @@ int run_convert(const ConvertArguments& a, const Session& session) {
   } else {
     check_usage(a.type != "int8", "int8 is made of a model directory: convert {} to one first", a.source);
     const GgufFormat format = written_format(a.type.value_or("f32"));
-    check_usage(std::holds_alternative<DType>(format), "a model directory is written in f32, f16 or bf16, not {}",
-                *a.type);
+    check_usage(std::holds_alternative<DType>(format),
+                "a model directory is written in f32, f16 or bf16 (--type is {})", *a.type);
     const DType type = std::get<DType>(format);
     report = is_gguf(a.source) ? convert_to_directory(a.source, a.target, type, session.run)
                                : convert_directory(a.source, a.target, type, session.run);
@@ -116,10 +117,10 @@ Command convert_command() {
             auto a = std::make_shared<ConvertArguments>();
             arguments.positional("SRC", a->source, "model directory or .gguf file");
             arguments.positional("DST", a->target, "what to write: a .gguf file, or a new directory");
-            arguments.option("--type", a->type,
-                             "of the weights: f32, f16, bf16; in a .gguf file also q8_0, q4_0, q4_1, q4_k, q5_k, q6_k; "
-                             "from directory to directory also int8, which runs faster (default: f16 in a .gguf file, "
-                             "f32 in a directory)");
+            arguments.choice("--type", a->type,
+                             {"f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q4_k", "q5_k", "q6_k", "int8"},
+                             "of the weights: q... in a .gguf file alone, int8, which runs faster, from directory to "
+                             "directory alone (default: f16 in a .gguf file, f32 in a directory)");
             arguments.option("--check", a->check,
                              "text file: compares token ids and logits of both on its lines, and chat templates on "
                              "short conversations; exit 3 "

@@ -21,7 +21,7 @@ struct EmbedArguments {
   std::string model;
   std::optional<std::string> policy, pooling, prompt, prompt_name, query;
   bool normalize = false;
-  std::int64_t top = 5;
+  std::optional<std::int64_t> top;
   InputArguments input;
   OutputArguments output;
 
@@ -62,7 +62,6 @@ double cosine(const TextEmbedding& a, const TextEmbedding& b) {
 /// The texts nearest to the query, best first. A model that has a prompt named "query" gets it.
 void search(Output& out, const EmbedArguments& a, const Embedder& embedder, const Documents& documents,
             const Session& session) {
-  check_usage(a.top >= 1, "--top is {}: give at least 1", a.top);
   EmbedOptions options = a.options();
   const std::vector<TextEmbedding> all = embed(embedder, texts_of(documents), options, session.run);
   if (!options.prompt && !options.prompt_name && embedder.embedding.prompts.contains("query"))
@@ -72,7 +71,7 @@ void search(Output& out, const EmbedArguments& a, const Embedder& embedder, cons
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(cosine(asked, all[i]), i);
   std::stable_sort(order.begin(), order.end(), [](const auto& x, const auto& y) { return x.first > y.first; });
-  order.resize(std::min(order.size(), static_cast<std::size_t>(a.top)));
+  order.resize(std::min(order.size(), static_cast<std::size_t>(a.top.value_or(5))));
   for (const auto& [score, i] : order) {
     const Document& document = documents.items[i];
     if (a.output.json)
@@ -88,6 +87,7 @@ int run_embed(const EmbedArguments& a, const Session& session) {
   const bool matrix = a.output.file && a.output.file->ends_with(".npy");
   check_usage(!matrix || !a.output.json, "--output {}: a .npy file is no JSON: leave --json out",
               a.output.file.value_or(""));
+  check_usage(a.query || !a.top, "--top is of the texts nearest to a --query: give one, or leave --top out");
   check_usage(!matrix || !a.query, "--query lists texts: its --output is no .npy file");
   const OutputArguments nothing;
   Output out(matrix ? nothing : a.output);
@@ -124,7 +124,7 @@ Command embed_command() {
             declare_input(arguments, a->input);
             declare_output(arguments, a->output);
             arguments.option("--query", a->query, "list the texts nearest to this one instead, by their cosine");
-            arguments.option("--top", a->top, "of --query: how many");
+            arguments.option("--top", a->top, "of --query: how many; else 5", {.at_least = 1});
             arguments.option("--prompt-name", a->prompt_name,
                              "which of the model's prompts is put before each text (\"query\"); else its default");
             arguments.option("--prompt", a->prompt, "or this text");

@@ -50,6 +50,7 @@ void show(Output& out, const std::string& before, const GeneratedText& one) {
 }
 
 int run_generate(const GenerateArguments& a, const Session& session) {
+  check_stops(a.options.stop);
   Documents documents = read_input(a.input, {.empty_text = true});
   Output out(a.output);
   TextGeneration options = a.options;
@@ -85,10 +86,11 @@ Command generate_command() {
         declare_input(arguments, a->input);
         declare_output(arguments, a->output);
         arguments.option("--max-tokens", a->options.max_tokens,
-                         "tokens to write at most; else as the model's files say, or 256");
+                         "tokens to write at most; else as the model's files say, or 256", {.at_least = 1});
         declare_sampling(arguments, a->options.sampling);
         declare_rules(arguments, a->options.rules);
-        arguments.option("--num-beams", a->options.beams, "above 1: beam search instead of sampling");
+        arguments.option("--num-beams", a->options.beams, "above 1: beam search instead of sampling",
+                         {.at_least = 1, .at_most = most_beams});
         declare_beam_search(arguments, a->options.beam_search);
         arguments.choice("--cache", a->cache, {"f32", "f16", "int8"},
                          "how keys and values of read tokens are kept: exactly, or in half or a quarter of the memory");

@@ -69,11 +69,12 @@ Command translate_command() {
         arguments.positional("MODEL", a->model, "model directory");
         declare_input(arguments, a->input);
         declare_output(arguments, a->output);
-        arguments.option("--num-beams", a->options.beams, "beams to search with; else as the model's files say, or 4");
+        arguments.option("--num-beams", a->options.beams, "beams to search with; else as the model's files say, or 4",
+                         {.at_least = 1, .at_most = most_beams});
         declare_beam_search(arguments, a->options.beam_search);
         declare_rules(arguments, a->options.rules);
         arguments.option("--max-tokens", a->options.max_tokens,
-                         "tokens to write at most; else as the model's files say, or 512");
+                         "tokens to write at most; else as the model's files say, or 512", {.at_least = 1});
         arguments.option("--source-lang", a->options.source_language,
                          "of a multilingual model: the texts' language (ro_RO, fra_Latn, fr); else its tokenizer's");
         arguments.option("--target-lang", a->options.target_language,

@@ -2,6 +2,7 @@
 
 #include "attune/base/error.h"
 #include "attune/cli/commands/commands.h"
+#include "attune/train/step_plan.h"
 #include "attune/workflows/clinical.h"
 
 namespace attune {
@@ -54,9 +55,12 @@ void declare_clinical(Arguments& arguments, ClinicalArguments& a) {
                    "there are such",
                    true);
   arguments.option("--rules", a.rules, "rules file of the rules baseline; else OUTPUT/rules.toml where there is one");
-  arguments.option("--target-error", a.options.target_error, "error to keep to among documents answered automatically");
-  arguments.option("--epochs", a.epochs, "of training the classifier, at the most");
-  arguments.option("--pretraining-epochs", a.pretraining_epochs, "of masked-word pretraining; 0: none");
+  arguments.option("--target-error", a.options.target_error, "error to keep to among documents answered automatically",
+                   {.above = 0, .below = 1});
+  arguments.option("--epochs", a.epochs, "of training the classifier, at the most",
+                   {.at_most = StepPlan::most_epochs, .above = 0});
+  arguments.option("--pretraining-epochs", a.pretraining_epochs, "of masked-word pretraining; 0: none",
+                   {.at_least = 0, .at_most = StepPlan::most_epochs});
 }
 
 }  // namespace

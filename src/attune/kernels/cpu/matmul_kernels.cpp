@@ -1,17 +1,11 @@
 #include "attune/kernels/cpu/matmul_kernels.h"
 
+#include "attune/kernels/cpu/unroll.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attune/kernels/cpu/matmul_kernels.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
-
-// The accumulators stay in registers only where the loops over them are unrolled whole.
-#undef ATTUNE_UNROLL
-#if defined(__clang__)
-#define ATTUNE_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define ATTUNE_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace attune::kernels::HWY_NAMESPACE {

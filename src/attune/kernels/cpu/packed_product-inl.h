@@ -15,14 +15,7 @@
 #include "attune/kernels/cpu/quantised_kernels.h"
 #include "attune/kernels/cpu/unpack-inl.h"
 #include "attune/kernels/cpu/unpack_k-inl.h"
-
-// The accumulators stay in registers only where the loops over them are unrolled whole.
-#undef ATTUNE_UNROLL
-#if defined(__clang__)
-#define ATTUNE_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define ATTUNE_UNROLL _Pragma("GCC unroll 16")
-#endif
+#include "attune/kernels/cpu/unroll.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attune::kernels {
