@@ -1,5 +1,5 @@
-# What `cmake --install` puts in place: the program, and with ATTUNE_LIBRARY for C++ programs one shared library with one header
-# (src/attune/api/attune.h), found by find_package(Attune) or pkg-config. The library shows what that header declares and nothing else
+# What `cmake --install` puts in place: the program, and with ATTUNE_LIBRARY for C++ programs one shared library with its header
+# (src/attune/api/attune.h, and the error that it includes), found by find_package(Attune) or pkg-config. The library shows what that header declares and nothing else
 # (exports.txt), so that it meets neither the names nor the versions of its user's libraries. The program needs no library of this build:
 # both may be moved.
 include(GNUInstallDirs)
@@ -19,6 +19,7 @@ target_include_directories(attune_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_
 
 install(TARGETS attune_library EXPORT AttuneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/src/attune/api/attune.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attune)
+install(FILES ${PROJECT_SOURCE_DIR}/src/attune/base/error_type.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attune/base)
 
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Attune)

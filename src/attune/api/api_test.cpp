@@ -1,5 +1,4 @@
 // The public functions give what the tasks give (and these, what other programs gave), from one thread or several.
-#define ATTUNE_OWN_SOURCES
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,3 @@
-#define ATTUNE_OWN_SOURCES
 #include "attune/api/attune.h"
 
 #include <fmt/format.h>

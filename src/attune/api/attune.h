@@ -5,11 +5,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "attune/base/error_type.h"
 
 /// What C++ programs include: #include <attune/attune.h>, find_package(Attune), and
 /// target_link_libraries(... Attune::attune). It needs nothing but the standard library.
@@ -27,14 +28,6 @@
 #define ATTUNE_PRIVATE __attribute__((visibility("hidden")))
 
 namespace attune {
-
-#ifndef ATTUNE_OWN_SOURCES  // these have it from attune/base/error.h
-/// A user's or a file's fault: in one line what was being done, where, and what to do about it.
-class ATTUNE_PUBLIC Error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-#endif
 
 /// What to do with a text beyond the longest input.
 enum class LongTexts {

@@ -3,19 +3,12 @@
 #include <fmt/core.h>
 
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
-namespace attune {
+#include "attune/base/error_type.h"
 
-/// A user's or a file's fault. The message says what was being done, where, and what to do next, in one line:
-/// "reading model/config.json: \"hidden_size\" is \"foo\": expected a whole number".
-/// Faults of the programmer are assertions, not Errors. The library throws nothing else of its own.
-class Error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+namespace attune {
 
 /// A long call was stopped through Run::cancel (base/run.h); its state is saved. Not a fault: the program exits with
 /// 130.
