@@ -30,13 +30,14 @@ HWY_INLINE std::uint32_t four_bytes(const std::int8_t* x) {
 /// Multiplies codes by one row of x as they are unpacked.
 template <class Dot, int kPart, bool kAddend, bool kSign, int kParts>
 struct ProductWriter {
-  const std::int8_t* x;
-  IntegerVector* sums;            // [parts]
-  FloatVector *scales, *addends;  // [parts]
+  const std::int8_t *high, *low;    // of x
+  IntegerVector *of_high, *of_low;  // [parts]
+  FloatVector *scales, *addends;    // [parts]
 
   HWY_INLINE void add(int word, WordVector v) const {
-    IntegerVector& sum = sums[word / (kPart / 4)];
-    sum = Dot::template add<kSign>(sum, v, hn::Set(DotWords(), four_bytes(x + 4 * word)));
+    IntegerVector &sum = of_high[word / (kPart / 4)], &rest = of_low[word / (kPart / 4)];
+    sum = Dot::template add<kSign>(sum, v, hn::Set(DotWords(), four_bytes(high + 4 * word)));
+    rest = Dot::template add<kSign>(rest, v, hn::Set(DotWords(), four_bytes(low + 4 * word)));
   }
   HWY_INLINE void code(int word, WordVector v) const { add(word, v); }
   HWY_INLINE void code_with_sign(int word, WordVector v) const {
@@ -54,17 +55,20 @@ HWY_INLINE FloatVector multiply_block(PackedRows rows, std::int64_t block, const
   constexpr int parts = kBlocks * Block::values / rule.part;
   const DotFloats d;
   const std::int64_t first = block * (Block::values / rule.part);
-  IntegerVector sums[parts];
+  const DotIntegers di;
+  IntegerVector of_high[parts], of_low[parts];
   FloatVector scales[parts], addends[parts];
   ATTUNE_UNROLL
-  for (int i = 0; i < parts; ++i) sums[i] = hn::Set(DotIntegers(), x.starts[first + i]);
-  const ProductWriter<Dot, rule.part, rule.has_addend, rule.has_sign, parts> writer{x.codes + block * Block::values,
-                                                                                    sums, scales, addends};
+  for (int i = 0; i < parts; ++i) of_high[i] = hn::Zero(di), of_low[i] = hn::Set(di, x.starts[first + i]);
+  const std::int64_t at = block * Block::values;
+  const ProductWriter<Dot, rule.part, rule.has_addend, rule.has_sign, parts> writer{x.high + at, x.low + at, of_high,
+                                                                                    of_low,      scales,     addends};
   Unpacking::run(rows, block * static_cast<std::int64_t>(sizeof(typename Block::Type)), writer);
   ATTUNE_UNROLL
   for (int i = 0; i < parts; ++i) {
     const FloatVector x_scale = hn::Set(d, x.scales[(first + i) * rule.part / x_block]);
-    y = hn::MulAdd(hn::Mul(hn::ConvertTo(d, sums[i]), scales[i]), x_scale, y);
+    const IntegerVector sum = hn::Add(hn::ShiftLeft<low_bits>(of_high[i]), of_low[i]);
+    y = hn::MulAdd(hn::Mul(hn::ConvertTo(d, sum), scales[i]), x_scale, y);
     if constexpr (rule.has_addend) y = hn::MulAdd(addends[i], hn::Set(d, x.sums[first + i]), y);
   }
   return y;

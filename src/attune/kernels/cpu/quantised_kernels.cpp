@@ -80,7 +80,7 @@ template <class Dot, class K, int kRows>
 HWY_NOINLINE void multiply_rows(const TileProduct& p, std::int64_t row) {
   const DotFloats d;
   const DotIntegers di;
-  const std::int8_t* x = p.x.codes + row * p.x.codes_stride;
+  const std::int8_t *high = p.x.high + row * p.x.codes_stride, *low = p.x.low + row * p.x.codes_stride;
   const float* x_scales = p.x.scales + row * p.x.scales_stride;
   const std::int32_t* starts = p.x.starts + row * p.x.parts_stride;
   const float* x_sums = K::has_addend ? p.x.sums + row * p.x.parts_stride : nullptr;
@@ -98,10 +98,17 @@ HWY_NOINLINE void multiply_rows(const TileProduct& p, std::int64_t row) {
       ATTUNE_UNROLL
       for (int r = 0; r < kRows; ++r) {
         ATTUNE_UNROLL
-        for (int v = 0; v < tile_vectors; ++v) sums[r][v] = hn::Set(di, starts[r * p.x.parts_stride + part]);
+        for (int v = 0; v < tile_vectors; ++v) sums[r][v] = hn::Zero(di);
       }
-      add_products<Dot, K::has_sign, kRows, K::part / 4>(p.tile.codes + part * K::part * tile_outputs + 4 * first,
-                                                         x + part * K::part, p.x.codes_stride, sums);
+      const std::uint8_t* codes = p.tile.codes + part * K::part * tile_outputs + 4 * first;
+      add_products<Dot, K::has_sign, kRows, K::part / 4>(codes, high + part * K::part, p.x.codes_stride, sums);
+      ATTUNE_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        const IntegerVector start = hn::Set(di, starts[r * p.x.parts_stride + part]);
+        ATTUNE_UNROLL
+        for (int v = 0; v < tile_vectors; ++v) sums[r][v] = hn::Add(hn::ShiftLeft<low_bits>(sums[r][v]), start);
+      }
+      add_products<Dot, K::has_sign, kRows, K::part / 4>(codes, low + part * K::part, p.x.codes_stride, sums);
       ATTUNE_UNROLL
       for (int v = 0; v < tile_vectors; ++v) {
         const std::int64_t at = part * tile_outputs + first + v * dot_lanes;
@@ -179,13 +186,13 @@ void multiply_whole(const WholeProduct& p, std::int64_t rows) {
 /// Below this a block counts as 0: the inverse of its scale would be no number.
 constexpr float smallest_magnitude = 1e-30f;
 
-HWY_INLINE IntegerVector codes_of(FloatVector x, FloatVector inverse) {
+HWY_INLINE IntegerVector codes_of(FloatVector x, FloatVector inverse, int largest) {
   const DotIntegers di;
   // The bounds are for blocks that hold NaN.
-  return hn::Min(hn::Max(hn::NearestInt(hn::Mul(x, inverse)), hn::Set(di, -127)), hn::Set(di, 127));
+  return hn::Min(hn::Max(hn::NearestInt(hn::Mul(x, inverse)), hn::Set(di, -largest)), hn::Set(di, largest));
 }
 
-void encode(const float* x, std::int64_t count, std::int8_t* codes, float* scales, std::int32_t* sums) {
+void encode(const float* x, std::int64_t count, const BlockCodes& to) {
   const DotFloats d;
   const DotIntegers di;
   const hn::Rebind<std::int8_t, DotFloats> d8;
@@ -198,16 +205,18 @@ void encode(const float* x, std::int64_t count, std::int8_t* codes, float* scale
     }
     const float most = hn::GetLane(hn::MaxOfLanes(d, largest));
     const bool finite = hn::AllTrue(d, hn::Eq(doubt, hn::Zero(d)));
-    scales[i / x_block] = finite ? most / 127 : std::numeric_limits<float>::quiet_NaN();
-    const FloatVector inverse = hn::Set(d, most > smallest_magnitude ? 127 / most : 0.0f);
+    to.scales[i / x_block] = finite ? most / largest_code : std::numeric_limits<float>::quiet_NaN();
+    const FloatVector inverse = hn::Set(d, most > smallest_magnitude ? largest_code / most : 0.0f);
     for (std::int64_t half = 0; half < x_block; half += 16) {
       IntegerVector sum = hn::Zero(di);
       for (std::int64_t j = half; j < half + 16; j += dot_lanes) {
-        const IntegerVector n = codes_of(hn::LoadU(d, x + i + j), inverse);
-        hn::StoreU(hn::DemoteTo(d8, n), d8, codes + i + j);
+        const IntegerVector n = codes_of(hn::LoadU(d, x + i + j), inverse, largest_code);
+        const IntegerVector high = hn::ShiftRight<low_bits>(hn::Add(n, hn::Set(di, 1 << (low_bits - 1))));
+        hn::StoreU(hn::DemoteTo(d8, high), d8, to.high + i + j);
+        hn::StoreU(hn::DemoteTo(d8, hn::Sub(n, hn::ShiftLeft<low_bits>(high))), d8, to.low + i + j);
         sum = hn::Add(sum, n);
       }
-      sums[(i + half) / 16] = hn::GetLane(hn::SumOfLanes(di, sum));
+      to.sums[(i + half) / 16] = hn::GetLane(hn::SumOfLanes(di, sum));
     }
   }
 }
@@ -228,7 +237,7 @@ RowCode encode_row(const float* x, std::int64_t count, std::int8_t* codes) {
   const float inverse = most > smallest_magnitude ? 127 / most : 0.0f;
   IntegerVector sums = hn::Zero(di);
   for (std::int64_t i = 0; i < whole; i += dot_lanes) {
-    const IntegerVector n = codes_of(hn::LoadU(d, x + i), hn::Set(d, inverse));
+    const IntegerVector n = codes_of(hn::LoadU(d, x + i), hn::Set(d, inverse), 127);
     hn::StoreU(hn::DemoteTo(d8, n), d8, codes + i);
     sums = hn::Add(sums, n);
   }

@@ -60,12 +60,16 @@ struct PackedOutputs {
   const std::uint8_t* ahead;  // memory that will be wanted next: asked for while this is worked on, as much of it
 };
 
-/// Some rows of x, rounded to -127..127 in blocks of 32.
+/// Codes of x are 128 high + low: high from -127 to 127, low from -64 to 63.
+inline constexpr int low_bits = 7;
+inline constexpr int largest_code = 127 << low_bits;
+
+/// Some rows of x, rounded to whole numbers in blocks of 32.
 struct CodedRows {
-  const std::int8_t* codes;    // [rows, inputs]
-  const float* scales;         // [rows, inputs / 32]
-  const std::int32_t* starts;  // [rows, inputs / part]: what each integer sum begins with
-  const float* sums;           // [rows, inputs / part]: what x adds up to; null for formats without addends
+  const std::int8_t *high, *low;  // [rows, inputs]
+  const float* scales;            // [rows, inputs / 32]
+  const std::int32_t* starts;     // [rows, inputs / part]: what each integer sum begins with
+  const float* sums;              // [rows, inputs / part]: what x adds up to; null for formats without addends
   std::int64_t codes_stride, scales_stride, parts_stride;  // from row to row
 };
 
@@ -97,6 +101,13 @@ struct RowCode {
   std::int32_t sum;
 };
 
+/// Where `count` values' codes, scales and sums of codes go.
+struct BlockCodes {
+  std::int8_t *high, *low;  // [count]
+  float* scales;            // [count / 32]
+  std::int32_t* sums;       // [count / 16]
+};
+
 struct IntegerKernels {
   /// What is added to codes that have a sign before they are kept: 128 where the multiplication wants them without one,
   /// else 0.
@@ -107,9 +118,9 @@ struct IntegerKernels {
   /// Both for one row, whose y is [32], without a tile between, to the same bits.
   void (*multiply_one[all_quantised_formats.size()])(const PackedOutputs& from, const CodedRows& x, float* y);
   void (*multiply_whole)(const WholeProduct& product, std::int64_t rows);
-  /// The scales (largest magnitude / 127) and codes of blocks of 32 values of x, and the sums of each 16 codes. A block
-  /// that holds an infinite value or NaN gets the scale NaN.
-  void (*encode)(const float* x, std::int64_t count, std::int8_t* codes, float* scales, std::int32_t* sums);
+  /// The scales (largest magnitude / largest_code) and codes of blocks of 32 values of x, and the sums of each 16
+  /// codes. A block that holds an infinite value or NaN gets the scale NaN.
+  void (*encode)(const float* x, std::int64_t count, const BlockCodes& to);
   /// One scale for `count` values, any number, and the sum of the codes; codes up to the next multiple of 4 are 0.
   RowCode (*encode_row)(const float* x, std::int64_t count, std::int8_t* codes);
   /// For byte_multiply_add_rate(): multiplications that wait for nothing. Returns the operations done.

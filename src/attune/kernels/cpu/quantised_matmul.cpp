@@ -25,7 +25,8 @@ class CodedX {
   CodedX(const Rows<const float>& x, const CodeRule& rule, const IntegerKernels& kernels)
       : inputs_(x.width),
         parts_(x.width / rule.part),
-        codes_(x.count * x.width),
+        codes_(2 * x.count * x.width),
+        low_(codes_.data() + x.count * x.width),
         scales_(x.count * (x.width / x_block)),
         starts_(x.count * parts_),
         sums_(rule.has_addend ? x.count * parts_ : 1),
@@ -37,7 +38,7 @@ class CodedX {
       auto* of_halves = scratch.take<std::int32_t>(halves);
       for (std::int64_t i = begin; i < end; ++i) {
         float* scales = scales_.data() + i * (inputs_ / x_block);
-        kernels.encode(x[i], x.width, codes_.data() + i * inputs_, scales, of_halves);
+        kernels.encode(x[i], x.width, {codes_.data() + i * inputs_, low_ + i * inputs_, scales, of_halves});
         for (std::int64_t part = 0; part < parts_; ++part) {
           std::int32_t sum = of_halves[part * rule.part / half_block];
           if (rule.part == x_block) sum += of_halves[2 * part + 1];
@@ -53,6 +54,7 @@ class CodedX {
   CodedRows at(std::int64_t row, std::int64_t input) const {
     const std::int64_t blocks = inputs_ / x_block, part = input / (inputs_ / parts_);
     return {codes_.data() + row * inputs_ + input,
+            low_ + row * inputs_ + input,
             scales_.data() + row * blocks + input / x_block,
             starts_.data() + row * parts_ + part,
             has_sums_ ? sums_.data() + row * parts_ + part : nullptr,
@@ -63,7 +65,8 @@ class CodedX {
 
  private:
   std::int64_t inputs_, parts_;
-  Workspace<std::int8_t> codes_;    // [m, inputs]
+  Workspace<std::int8_t> codes_;    // [2, m, inputs], the upper and the lower bits
+  std::int8_t* low_;                // the lower ones
   Workspace<float> scales_;         // [m, inputs / 32]
   Workspace<std::int32_t> starts_;  // [m, parts]
   Workspace<float> sums_;           // [m, parts]
@@ -124,11 +127,12 @@ void multiply_tile(const Work& w, std::int64_t row, std::int64_t rows, std::int6
 }
 
 /// Tiles for one task: about 32 KiB of weights read, or multiplications done in that time; more where there are many
-/// tiles, because what is asked for ahead is the next tile's, which another thread has where the task ends.
+/// tiles. Few rows wait for memory, and what is asked for ahead is the next tile's, which another thread has where the
+/// task ends: each thread then has a single task.
 std::int64_t tiles_of_task(std::int64_t rows, const QuantisedRows& w) {
-  constexpr std::int64_t worth = 1 << 15, multiplications_of_byte = 16, most_tasks = 256;
+  constexpr std::int64_t worth = 1 << 15, multiplications_of_byte = 16;
   const std::int64_t cost = tile_outputs * (w.stride + rows * w.width / multiplications_of_byte);
-  const std::int64_t tiles = divide_up(w.count, tile_outputs);
+  const std::int64_t tiles = divide_up(w.count, tile_outputs), most_tasks = rows <= few_rows ? num_threads() : 256;
   return std::max(worth / std::max<std::int64_t>(1, cost), divide_up(tiles, most_tasks));
 }
 

@@ -64,7 +64,7 @@ std::vector<double> rounded(const std::vector<float>& x) {
   for (std::size_t b = 0; b < x.size(); b += 32) {
     float most = 0;
     for (std::size_t i = b; i < b + 32; ++i) most = std::max(most, std::abs(x[i]));
-    const float scale = most / 127, inverse = most > 0 ? 127 / most : 0;
+    const float scale = most / 16256, inverse = most > 0 ? 16256 / most : 0;
     for (std::size_t i = b; i < b + 32; ++i)
       values[i] = static_cast<double>(scale) * static_cast<double>(std::nearbyint(x[i] * inverse));
   }
@@ -95,7 +95,7 @@ void expect_near_reference(const Sizes& s, QuantisedFormat format) {
           most_w = std::max(most_w, std::abs(weight));
         }
         for (std::int64_t k = b; k < b + 32; ++k)
-          bound += std::abs(static_cast<double>(row[static_cast<std::size_t>(k)])) * most_x / 254;
+          bound += std::abs(static_cast<double>(row[static_cast<std::size_t>(k)])) * most_x / 32512;
         size += 32 * most_x * most_w;
       }
       const double ours = y[static_cast<std::size_t>(i * s.outputs + j)];
