@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <set>
 #include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
+#include "attune/base/threads.h"
 #include "attune/bundle/gguf_config.h"
 #include "attune/bundle/gguf_tokenizer.h"
 #include "attune/checkpoint/gguf_weights.h"
@@ -146,6 +148,10 @@ struct ModelFiles {
   std::shared_ptr<const Checkpoint> checkpoint;
   Json config;
   std::string config_name;  // for messages
+};
+
+/// What they hold for texts.
+struct TextFiles {
   std::optional<Tokenizer> tokenizer = {};
   ChatTexts chat = {};
   Companions companions = {};
@@ -156,7 +162,11 @@ ModelFiles read_directory(const Path& directory) {
         "{}: there is no such model directory: check the path (`attune train` writes a model as RUN/model)",
         directory.string());
   const Path config = directory / "config.json";
-  ModelFiles files{std::make_shared<const Checkpoint>(Checkpoint::open(directory)), read_json(config), config.string()};
+  return {std::make_shared<const Checkpoint>(Checkpoint::open(directory)), read_json(config), config.string()};
+}
+
+TextFiles read_directory_texts(const Path& directory) {
+  TextFiles files;
   if (Tokenizer::is_in(directory)) files.tokenizer = Tokenizer::open(directory);
   files.chat = ChatTexts::read(directory);
   files.companions = read_companions(directory);
@@ -176,10 +186,16 @@ ModelFiles read_gguf(const Path& file) {
   const GgufMetadata& metadata = gguf.metadata();
   const std::string name = architecture_of(metadata);
   files.config = gguf_config(gguf, gguf_architecture(name, metadata.integer(name + ".expert_count").value_or(0) > 0));
+  return files;
+}
+
+TextFiles read_gguf_texts(const GgufFile& gguf) {
+  const GgufMetadata& metadata = gguf.metadata();
+  TextFiles files;
   if (!has_gguf_tokenizer(metadata)) return files;
   files.tokenizer = tokenizer_of(gguf);
   const Json settings = gguf_tokenizer_config(metadata, *files.tokenizer);
-  files.chat = gguf_chat_texts(metadata, file, settings);
+  files.chat = gguf_chat_texts(metadata, gguf.path(), settings);
   files.companions["tokenizer_config.json"] = to_text(settings, 2) + "\n";
   return files;
 }
@@ -210,6 +226,11 @@ Tokenizer open_tokenizer(const Path& model) {
 
 Bundle load_bundle(const Path& model, const LoadOptions& options) {
   ModelFiles files = is_gguf(model) ? read_gguf(model) : read_directory(model);
+  // A tokenizer is read by one thread, in as much time as a small model: where there is another, beside the model.
+  std::future<TextFiles> texts =
+      std::async(num_threads() > 1 ? std::launch::async : std::launch::deferred, [&, checkpoint = files.checkpoint] {
+        return is_gguf(model) ? read_gguf_texts(*checkpoint->gguf()) : read_directory_texts(model);
+      });
   if (options.dropout) set_dropout(files.config, *options.dropout);
   if (!options.labels.empty()) set_labels(files, options);
   WeightSource source{.checkpoint = files.checkpoint,
@@ -221,9 +242,10 @@ Bundle load_bundle(const Path& model, const LoadOptions& options) {
   bundle.path = model;
   bundle.config = files.config;
   bundle.model = build_model(files.config, files.config_name, std::move(source), options.head);
-  bundle.tokenizer = std::move(files.tokenizer);
-  bundle.chat = std::move(files.chat);
-  bundle.companions = std::move(files.companions);
+  TextFiles of_texts = texts.get();
+  bundle.tokenizer = std::move(of_texts.tokenizer);
+  bundle.chat = std::move(of_texts.chat);
+  bundle.companions = std::move(of_texts.companions);
   const Path contract = contract_file(model);
   if (std::filesystem::exists(contract)) {
     bundle.contract = Contract::read(contract);

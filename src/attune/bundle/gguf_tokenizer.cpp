@@ -20,7 +20,7 @@ enum TokenType : std::int64_t { normal = 1, unknown = 2, control = 3, user_defin
 constexpr const char* space = "\u2581";  // ▁, which stands for a space in SentencePiece's tokens
 
 struct Vocabulary {
-  std::vector<std::string> tokens;
+  const std::vector<std::string>& tokens;
   std::vector<std::int64_t> types;
   std::vector<double> scores;
 
@@ -60,9 +60,9 @@ std::optional<std::int64_t> token_id(const GgufMetadata& metadata, const Vocabul
   return id;
 }
 
-/// ,["left","right"]
+/// ["left","right"], in a list that was begun.
 void append_pair(std::string& json, std::string_view left, std::string_view right) {
-  json += json.empty() ? "[" : ",[";
+  json += json.back() == '[' ? "[" : ",[";
   append_quoted(json, left);
   json += ',';
   append_quoted(json, right);
@@ -117,22 +117,27 @@ struct Sections {
 };
 
 std::string whole(const Vocabulary& v, const Sections& s, bool strips = false) {
-  return fmt::format(
+  std::string json = fmt::format(
       R"({{"version":"1.0","truncation":null,"padding":null,"added_tokens":[{}],"normalizer":{},"pre_tokenizer":{},)"
-      R"("post_processor":{},"decoder":{},"model":{}}})",
-      added_tokens(v, strips), s.normalizer, s.pre_tokenizer, s.post_processor, s.decoder, s.model);
+      R"("post_processor":{},"decoder":{},"model":)",
+      added_tokens(v, strips), s.normalizer, s.pre_tokenizer, s.post_processor, s.decoder);
+  json.reserve(json.size() + s.model.size() + 1);
+  json += s.model;
+  json += '}';
+  return json;
 }
 
-std::string vocabulary_object(const Vocabulary& v) {
-  std::string json;
+/// {"token":id,...}
+void append_vocabulary(std::string& json, const Vocabulary& v) {
+  json += '{';
   for (std::size_t id = 0; id < v.tokens.size(); ++id) {
     if (v.types[id] == unused) continue;
-    if (!json.empty()) json += ',';
+    if (json.back() != '{') json += ',';
     v.append_quoted(json, id);
     json += ':';
     json += fmt::format_int(id).c_str();
   }
-  return json;
+  json += '}';
 }
 
 std::string framed(const GgufMetadata& metadata, const Vocabulary& v, bool bos_otherwise, bool eos_otherwise) {
@@ -159,25 +164,28 @@ std::string byte_level_json(const GgufMetadata& metadata, const Vocabulary& v) {
   const std::string frame = framed(metadata, v, pre.adds_bos, pre.adds_eos);
   s.post_processor = frame.empty() ? bytes : fmt::format(R"({{"type":"Sequence","processors":[{},{}]}})", bytes, frame);
   s.decoder = R"({"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true})";
-  std::string merges;
-  const std::vector<std::string> pairs = metadata.texts("tokenizer.ggml.merges");
+  const std::vector<std::string>& pairs = metadata.texts("tokenizer.ggml.merges");
+  s.model = fmt::format(
+      R"({{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":null,"end_of_word_suffix":null,)"
+      R"("fuse_unk":false,"byte_fallback":false,"ignore_merges":{},"vocab":)",
+      pre.ignore_merges);
+  s.model.reserve(32 * (v.tokens.size() + pairs.size()));
+  append_vocabulary(s.model, v);
+  s.model += R"(,"merges":[)";
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     // A space within a token is written otherwise in the byte alphabet, so that there is one between the two.
     const std::size_t at = pairs[i].find(' ', 1);
     check(at != std::string::npos && at + 1 < pairs[i].size(),
           "\"tokenizer.ggml.merges\", entry {}: expected two tokens", i);
-    append_pair(merges, std::string_view(pairs[i]).substr(0, at), std::string_view(pairs[i]).substr(at + 1));
+    append_pair(s.model, std::string_view(pairs[i]).substr(0, at), std::string_view(pairs[i]).substr(at + 1));
   }
-  s.model = fmt::format(
-      R"({{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":null,"end_of_word_suffix":null,)"
-      R"("fuse_unk":false,"byte_fallback":false,"ignore_merges":{},"vocab":{{{}}},"merges":[{}]}})",
-      pre.ignore_merges, vocabulary_object(v), merges);
+  s.model += "]}";
   return whole(v, s);
 }
 
 /// The merges that SentencePiece's scores stand for: every way to make a token of two others, the best tokens first,
 /// and of one token's ways those with the longest parts first, as Hugging Face's converter has them.
-std::string merges_of_scores(const Vocabulary& v) {
+void append_merges_of_scores(std::string& json, const Vocabulary& v) {
   std::unordered_map<std::string_view, std::size_t> ids;
   for (std::size_t id = 0; id < v.tokens.size(); ++id)
     if (v.types[id] == normal || v.types[id] == user_defined) ids.emplace(v.tokens[id], id);
@@ -200,9 +208,7 @@ std::string merges_of_scores(const Vocabulary& v) {
   std::ranges::stable_sort(merges, [](const Merge& a, const Merge& b) {
     return std::tie(b.score, b.left_length, b.right_length) < std::tie(a.score, a.left_length, a.right_length);
   });
-  std::string json;
   for (const Merge& merge : merges) append_pair(json, merge.left, merge.right);
-  return json;
 }
 
 std::string sentence_piece_json(const GgufMetadata& metadata, const Vocabulary& v) {
@@ -221,19 +227,24 @@ std::string sentence_piece_json(const GgufMetadata& metadata, const Vocabulary& 
   const std::optional<std::int64_t> none = token_id(metadata, v, "unknown");
   s.model = fmt::format(
       R"({{"type":"BPE","dropout":null,"unk_token":{},"continuing_subword_prefix":null,"end_of_word_suffix":null,)"
-      R"("fuse_unk":true,"byte_fallback":true,"ignore_merges":false,"vocab":{{{}}},"merges":[{}]}})",
-      none ? v.quoted(static_cast<std::size_t>(*none)) : "null", vocabulary_object(v), merges_of_scores(v));
+      R"("fuse_unk":true,"byte_fallback":true,"ignore_merges":false,"vocab":)",
+      none ? v.quoted(static_cast<std::size_t>(*none)) : "null");
+  append_vocabulary(s.model, v);
+  s.model += R"(,"merges":[)";
+  append_merges_of_scores(s.model, v);
+  s.model += "]}";
   return whole(v, s, metadata.text("general.architecture") == "phi3");
 }
 
 /// In the file a token that begins a word has ▁ before it, and one that goes on in a word nothing: BERT's own form is
 /// the other way round.
 std::string word_piece_json(const GgufMetadata& metadata, const Vocabulary& v) {
-  Vocabulary own = v;
+  std::vector<std::string> tokens = v.tokens;
+  Vocabulary own{tokens, v.types, {}};
   bool capitals = false;
-  for (std::size_t id = 0; id < own.tokens.size(); ++id) {
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
     if (own.types[id] != normal) continue;
-    std::string& token = own.tokens[id];
+    std::string& token = tokens[id];
     if (token.starts_with(space))
       token.erase(0, 3);
     else if (!is_bracketed(token))  // [PAD] and the like stand as they are
@@ -259,8 +270,10 @@ std::string word_piece_json(const GgufMetadata& metadata, const Vocabulary& v) {
   s.post_processor = template_processing(own, first, last, true);
   s.decoder = R"({"type":"WordPiece","prefix":"##","cleanup":true})";
   s.model = fmt::format(
-      R"({{"type":"WordPiece","unk_token":{},"continuing_subword_prefix":"##","max_input_chars_per_word":100,"vocab":{{{}}}}})",
-      own.quoted(static_cast<std::size_t>(none)), vocabulary_object(own));
+      R"({{"type":"WordPiece","unk_token":{},"continuing_subword_prefix":"##","max_input_chars_per_word":100,"vocab":)",
+      own.quoted(static_cast<std::size_t>(none)));
+  append_vocabulary(s.model, own);
+  s.model += '}';
   return whole(own, s);
 }
 
@@ -301,11 +314,11 @@ std::string unigram_json(const GgufMetadata& metadata, const Vocabulary& v) {
     s.pre_tokenizer =
         fmt::format(R"({{"type":"Sequence","pretokenizers":[{{"type":"WhitespaceSplit"}},{}]}})", s.pre_tokenizer);
   if (const std::string frame = framed(metadata, v, false, true); !frame.empty()) s.post_processor = frame;
-  std::string pieces;
-  for (std::size_t id = 0; id < v.tokens.size(); ++id)
-    pieces += fmt::format("{}[{},{}]", id > 0 ? "," : "", v.quoted(id), v.scores[id]);
   const std::int64_t none = token_id(metadata, v, "unknown").value_or(2);
-  s.model = fmt::format(R"({{"type":"Unigram","unk_id":{},"vocab":[{}],"byte_fallback":false}})", none, pieces);
+  s.model = fmt::format(R"({{"type":"Unigram","unk_id":{},"byte_fallback":false,"vocab":[)", none);
+  for (std::size_t id = 0; id < v.tokens.size(); ++id)
+    s.model += fmt::format("{}[{},{}]", id > 0 ? "," : "", v.quoted(id), v.scores[id]);
+  s.model += "]}";
   return whole(v, s);
 }
 

@@ -41,6 +41,11 @@ std::string kind_of(const GgufValue& value) {
   return fmt::format("an array of {} {}", value.size(), name_of(value.element()));
 }
 
+/// Made only where it fails: arrays have hundreds of thousands of values.
+void expect(const GgufValue& value, bool holds, std::string_view what) {
+  if (!holds) fail("it is {}: expected {}", kind_of(value), what);
+}
+
 }  // namespace
 
 std::size_t size_of(Type type) { return type_sizes[static_cast<std::size_t>(type)]; }
@@ -117,7 +122,7 @@ bool GgufValue::is_number() const {
 }
 
 std::int64_t GgufValue::integer(std::size_t i) const {
-  check(is_whole(), "it is {}: expected a whole number", kind_of(*this));
+  expect(*this, is_whole(), "a whole number");
   check(i < size(), "it has {} values: expected at least {}", size(), i + 1);
   switch (is_array() ? element_ : type_) {
     case Type::u8:
@@ -144,7 +149,7 @@ std::int64_t GgufValue::integer(std::size_t i) const {
 }
 
 double GgufValue::number(std::size_t i) const {
-  check(is_number(), "it is {}: expected a number", kind_of(*this));
+  expect(*this, is_number(), "a number");
   const Type type = is_array() ? element_ : type_;
   if (type != Type::f32 && type != Type::f64) return static_cast<double>(integer(i));
   check(i < size(), "it has {} values: expected at least {}", size(), i + 1);
@@ -152,23 +157,23 @@ double GgufValue::number(std::size_t i) const {
 }
 
 bool GgufValue::flag(std::size_t i) const {
-  check((is_array() ? element_ : type_) == Type::boolean, "it is {}: expected true or false", kind_of(*this));
+  expect(*this, (is_array() ? element_ : type_) == Type::boolean, "true or false");
   check(i < size(), "it has {} values: expected at least {}", size(), i + 1);
   return bytes_[i] != 0;
 }
 
 const std::string& GgufValue::text() const {
-  check(type_ == Type::text, "it is {}: expected a text", kind_of(*this));
+  expect(*this, type_ == Type::text, "a text");
   return bytes_;
 }
 
 const std::vector<std::string>& GgufValue::texts() const {
-  check(is_array() && element_ == Type::text, "it is {}: expected an array of texts", kind_of(*this));
+  expect(*this, is_array() && element_ == Type::text, "an array of texts");
   return texts_;
 }
 
 const std::vector<GgufValue>& GgufValue::arrays() const {
-  check(is_array() && element_ == Type::array, "it is {}: expected an array of arrays", kind_of(*this));
+  expect(*this, is_array() && element_ == Type::array, "an array of arrays");
   return arrays_;
 }
 
@@ -196,8 +201,8 @@ auto value_of(const GgufMetadata& metadata, std::string_view key, Read&& read)
   return within(json_quoted(key), [&] { return read(*value); });
 }
 
-void check_single(const GgufValue& value) { check(!value.is_array(), "it is {}: expected one value", kind_of(value)); }
-void check_array(const GgufValue& value) { check(value.is_array(), "it is {}: expected an array", kind_of(value)); }
+void check_single(const GgufValue& value) { expect(value, !value.is_array(), "one value"); }
+void check_array(const GgufValue& value) { expect(value, value.is_array(), "an array"); }
 
 }  // namespace
 
@@ -214,9 +219,9 @@ std::optional<std::string> GgufMetadata::text(std::string_view key) const {
   return value_of(*this, key, [](const GgufValue& value) { return value.text(); });
 }
 
-std::vector<std::string> GgufMetadata::texts(std::string_view key) const {
-  return value_of(*this, key, [](const GgufValue& value) { return value.texts(); })
-      .value_or(std::vector<std::string>());
+const std::vector<std::string>& GgufMetadata::texts(std::string_view key) const {
+  static const std::vector<std::string> none;
+  return *value_of(*this, key, [](const GgufValue& value) { return &value.texts(); }).value_or(&none);
 }
 
 std::vector<double> GgufMetadata::numbers(std::string_view key) const {

@@ -73,7 +73,7 @@ class GgufMetadata {
   std::optional<double> number(std::string_view key) const;
   std::optional<bool> boolean(std::string_view key) const;
   std::optional<std::string> text(std::string_view key) const;
-  std::vector<std::string> texts(std::string_view key) const;  // empty where absent, as the next two
+  const std::vector<std::string>& texts(std::string_view key) const;  // empty where absent, as the next two
   std::vector<double> numbers(std::string_view key) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
   /// As number(); an f32 as the decimal number that a person would have written: 1e-05, not 9.99999974738e-06.
