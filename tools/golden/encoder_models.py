@@ -331,6 +331,23 @@ def sparse_again(model):
     return model
 
 
+def questions():
+    """<s> question </s> text </s>: with types and without, of which one has no separator; long and short."""
+    lines = answer_lines(37, True, (20, 9, 25, 6))
+    for i, line in enumerate(lines):
+        length = len(line["ids"])
+        line["ids"] = [5 if token == 3 else token for token in line["ids"]]
+        if i == 3:
+            del line["token_type_ids"]
+            continue
+        for place in (2 + i, length - 1):
+            line["ids"][place] = 3
+        line["labels"] = [4 + i, length - 2 if i else 0]
+        if i != 1:
+            del line["token_type_ids"]
+    return lines
+
+
 BIG_BIRD = [
     make("big_bird_masked_lm", 60, lambda: sparse_again(tf.BigBirdForMaskedLM(big_bird())),
          lambda: with_padding(token_lines(37, True, (18, 1, 25, 15)), 1), attentions=False),
@@ -339,6 +356,8 @@ BIG_BIRD = [
          lambda: token_lines(37, True), attentions=False),
     make("big_bird_classification", 62, lambda: sparse_again(tf.BigBirdForSequenceClassification(big_bird(num_random_blocks=2, **THREE))),
          lambda: class_lines(37, 3, True, (19, 3, 24, 26)), attentions=False),
+    make("big_bird_answering", 69, lambda: sparse_again(tf.BigBirdForQuestionAnswering(big_bird(hidden_act="gelu"))), questions,
+         attentions=False, training=True),
 ]
 
 

@@ -102,7 +102,7 @@ def labels_of_answers(tokenizer):
     cases = []
     for question, context, answer in [("who ?", LONG, "ada , the engineers"), ("where", LONG, "london"), ("who wrote", LONG, "babbage in london . who"), ("who", LONG, ""),
                                       ("a", LONG, "of babbage"), ("Where?", "Ada met Babbage", "Babbage"), ("where ?", "Ada met Babbage", "Ad")]:
-        read = tokenizer(question, context, return_offsets_mapping=True)
+        read = tokenizer(question, context, return_offsets_mapping=True, return_token_type_ids=True)
         of, offsets = read.sequence_ids(0), read["offset_mapping"]
         first, size = of.index(1), of.count(1)
         room = LONGEST - (len(of) - size)
@@ -141,13 +141,29 @@ def entities(name, make_tokenizer):
     (target / "labels.json").write_text(json.dumps(labels_of_tokens(tokenizer)))
 
 
-def answers(name, sign):
+def bert(tokenizer):
+    return tf.BertForQuestionAnswering(tf.BertConfig(vocab_size=len(tokenizer), **settings()))
+
+
+def bert_other_way(tokenizer):
+    """No answer is unlikely."""
+    model = bert(tokenizer)
+    with torch.no_grad():
+        model.qa_outputs.weight.neg_()
+    return model
+
+
+def big_bird(tokenizer):
+    """Finds out the types itself, from the separator."""
+    tokenizer.model_input_names = ["input_ids", "attention_mask"]
+    return tf.BigBirdForQuestionAnswering(tf.BigBirdConfig(vocab_size=len(tokenizer), sep_token_id=3, **settings()))
+
+
+def answers(name, make_model):
     """Sums of start and end logits over spans of at most `most` tokens; the first token's for none; scores are the softmax over them all."""
     target = fresh(name, 15)
     tokenizer = word_piece(target)
-    model = by_token(tf.BertForQuestionAnswering(tf.BertConfig(vocab_size=len(tokenizer), **settings())))
-    with torch.no_grad():
-        model.qa_outputs.weight.mul_(sign)
+    model = by_token(make_model(tokenizer))
     model.save_pretrained(target)
     cases = []
     for most in (1, 4, 30):
@@ -172,5 +188,6 @@ def answers(name, sign):
 
 entities("entities_word_piece", word_piece)
 entities("entities_byte_bpe", byte_bpe)
-answers("answers", 1)
-answers("answers_other_way", -1)  # where no answer is unlikely
+answers("answers", bert)
+answers("answers_other_way", bert_other_way)
+answers("answers_of_big_bird", big_bird)

@@ -10,7 +10,7 @@ namespace attune {
 struct Example {
   /// The tokens; several pieces where a document is longer than the model's input (heads over sequences join them).
   std::vector<std::vector<std::int64_t>> chunks;
-  std::vector<std::int64_t> type_ids = {};     // as long as chunks[0], or empty: all 0
+  std::vector<std::int64_t> type_ids = {};     // as long as chunks[0], or empty: as in Batch
   std::vector<std::int64_t> decoder_ids = {};  // of an encoder-decoder; empty with labels: the labels shifted right
   /// As in transformers: unshifted for causal models, one a token, ignored where -100; [class] for classification;
   /// [start, end] for answering, the numbers of the answer's first and last token.

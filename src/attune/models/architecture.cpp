@@ -100,6 +100,11 @@ void set_dropout(Json& config, double rate) {
       }
 }
 
+bool reads_separator(const std::string& model_type) {
+  return std::ranges::any_of(architectures(),
+                             [&](const Architecture& a) { return a.model_type == model_type && a.reads_separator; });
+}
+
 std::int64_t label_count(const ConfigReader& config) {
   if (config.has("id2label")) {
     const Json& labels = config.raw("id2label");

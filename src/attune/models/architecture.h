@@ -15,6 +15,8 @@ struct Architecture {
   std::string model_type;  // config.json's: "bert"
   /// config.json's `architectures`: {"BertForMaskedLM", HeadKind::masked_lm}.
   std::vector<std::pair<std::string, HeadKind>> classes = {};
+  /// Whether its models go by config.json's sep_token_id.
+  bool reads_separator = false;
   /// Of its config: what a run's `dropout` replaces; "object.key" within one.
   std::vector<std::string> dropout_keys = {};
   std::function<std::unique_ptr<Model>(const ConfigReader&, HeadKind, WeightSource)> build = {};
@@ -45,6 +47,9 @@ void set_dropout(Json& config, double rate);
 
 /// Number of classes that a config's `id2label` or `num_labels` names; 2, as in transformers, where neither is there.
 std::int64_t label_count(const ConfigReader& config);
+
+/// Of the architecture of that name; false where there is none.
+bool reads_separator(const std::string& model_type);
 
 /// "BertForMaskedLM" for ("bert", masked_lm); throws Error, listing what there is, where the architecture has no such
 /// head.

@@ -1,5 +1,7 @@
 #include "attune/models/head.h"
 
+#include <algorithm>
+
 #include "attune/base/error.h"
 #include "attune/ops/activation.h"
 #include "attune/ops/arithmetic.h"
@@ -21,14 +23,14 @@ Tensor bent(const Tensor& logits, double cap) {
 
 }  // namespace
 
-Tensor Head::logits_of(const Tensor& features) const {
+Tensor Head::logits_of(const Tensor& features, const Batch&) const {
   const std::optional<double> cap = logit_cap();
   return cap ? bent(output()(features), *cap) : output()(features);
 }
 
-Tensor Head::loss_of(const Tensor& features, const Batch&, const Tensor& labels,
+Tensor Head::loss_of(const Tensor& features, const Batch& batch, const Tensor& labels,
                      const CrossEntropyOptions& options) const {
-  if (logit_cap()) return cross_entropy(logits_of(features), labels, options);
+  if (logit_cap()) return cross_entropy(logits_of(features, batch), labels, options);
   return output().cross_entropy_of(features, labels, options);
 }
 
@@ -75,6 +77,22 @@ TokenPlaces first_places(const Batch& batch) {
     positions.push_back((*batch.places.positions)[first]);
   }
   return TokenPlaces::of(std::move(examples), std::move(positions));
+}
+
+std::span<const std::int64_t> ids_of(const Batch& batch, std::int64_t sequence) {
+  return batch.ids.values<std::int64_t>().subspan(static_cast<std::size_t>(batch.offsets.begin(sequence)),
+                                                  static_cast<std::size_t>(batch.offsets.length(sequence)));
+}
+
+std::int64_t question_length(std::span<const std::int64_t> sequence, std::int64_t end) {
+  const auto found = std::ranges::find(sequence, end);
+  return found == sequence.end() ? 1 : found - sequence.begin() + 1;
+}
+
+std::vector<std::int64_t> types_by_question(std::span<const std::int64_t> sequence, std::int64_t end) {
+  std::vector<std::int64_t> types(sequence.size(), 1);
+  std::fill_n(types.begin(), std::min<std::int64_t>(question_length(sequence, end), std::ssize(types)), 0);
+  return types;
 }
 
 }  // namespace attune

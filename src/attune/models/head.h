@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "attune/nn/batch.h"
@@ -28,10 +29,10 @@ class Head {
   /// Logits beyond it are bent: cap tanh(logit / cap) (Gemma 2). None: they are the output layer's.
   virtual std::optional<double> logit_cap() const { return {}; }
 
-  /// The output layer on features(), bent where there is a cap. [rows, outputs]
-  Tensor logits_of(const Tensor& features) const;
+  /// The output layer on features() of `batch`, bent where there is a cap, or as a head says otherwise. [rows, outputs]
+  virtual Tensor logits_of(const Tensor& features, const Batch& batch) const;
   Tensor logits(const Tensor& hidden, const Batch& batch, const std::vector<std::int64_t>* rows = nullptr) const {
-    return logits_of(features(hidden, batch, rows));
+    return logits_of(features(hidden, batch, rows), batch);
   }
   /// Mean cross-entropy of those logits, which are of `batch`. labels: [rows] I64, or as a head says otherwise
   virtual Tensor loss_of(const Tensor& features, const Batch& batch, const Tensor& labels,
@@ -83,5 +84,13 @@ Tensor pick(const Tensor& hidden, const std::vector<std::int64_t>* rows);
 Tensor first_tokens(const Tensor& hidden, const Batch& batch);
 /// Where those tokens stand, for their random numbers.
 TokenPlaces first_places(const Batch& batch);
+
+/// The ids of one sequence.
+std::span<const std::int64_t> ids_of(const Batch& batch, std::int64_t sequence);
+/// How many tokens the question has that a sequence begins with: up to and with the first one of id `end`, 1 where
+/// there is none (transformers' BigBirdForQuestionAnswering).
+std::int64_t question_length(std::span<const std::int64_t> sequence, std::int64_t end);
+/// The types of its tokens: 0, and 1 behind the question.
+std::vector<std::int64_t> types_by_question(std::span<const std::int64_t> sequence, std::int64_t end);
 
 }  // namespace attune

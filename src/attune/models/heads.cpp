@@ -33,9 +33,10 @@ Linear output_layer(const Weights& root, const HeadLayers& layers) {
 }  // namespace
 
 HeadStack::HeadStack(const Weights& root, const HeadLayers& l)
-    : activation_(l.activation), dropout_before_(l.dropout_before), dropout_(l.dropout) {
-  if (!l.dense.empty())
-    dense_ = Linear(root / l.dense, l.hidden, l.output_width(), {.bias = l.dense_bias, .deviation = l.deviation});
+    : activation_(l.activation), dropout_before_(l.dropout_before), dropout_back_(l.dropout_back), dropout_(l.dropout) {
+  const LinearOptions options{.bias = l.dense_bias, .deviation = l.deviation};
+  if (!l.dense.empty()) dense_ = Linear(root / l.dense, l.hidden, l.dense_width(), options);
+  if (!l.back.empty()) back_ = Linear(root / l.back, l.dense_width(), l.hidden, options);
   if (!l.norm.empty()) norm_ = Norm::layer(root / l.norm, l.output_width(), l.epsilon, l.norm_bias);
 }
 
@@ -45,6 +46,7 @@ Tensor HeadStack::operator()(const Tensor& x, const Batch& batch, const TokenPla
   };
   Tensor y = dropped(x, dropout_before_, "classifier input");
   if (dense_) y = activation((*dense_)(y), activation_);
+  if (back_) y = add(dropped((*back_)(y), dropout_back_, "classifier block"), x);
   return dropped(norm_(y), dropout_, "classifier");
 }
 
@@ -89,7 +91,8 @@ Tensor TagHead::features(const Tensor& hidden, const Batch& batch, const std::ve
   return stack_(pick(hidden, rows), batch, picked(batch.places, rows));
 }
 
-AnswerHead::AnswerHead(const Weights& root, HeadLayers layers) : stack_(root, layers) {
+AnswerHead::AnswerHead(const Weights& root, HeadLayers layers)
+    : stack_(root, layers), question_end_(layers.question_end) {
   layers.outputs = 2;
   output_ = output_layer(root, layers);
 }
@@ -98,9 +101,20 @@ Tensor AnswerHead::features(const Tensor& hidden, const Batch& batch, const std:
   return stack_(hidden, batch, batch.places);
 }
 
+Tensor AnswerHead::logits_of(const Tensor& features, const Batch& batch) const {
+  const Tensor logits = Head::logits_of(features, batch);  // [tokens, 2]
+  if (!question_end_) return logits;
+  std::vector<double> less(static_cast<std::size_t>(logits.numel()));
+  for (std::int64_t s = 0; s < batch.offsets.count(); ++s) {
+    const std::int64_t begin = batch.offsets.begin(s), length = question_length(ids_of(batch, s), *question_end_);
+    for (std::int64_t i = 2 * (begin + 1); i < 2 * (begin + length); ++i) less[static_cast<std::size_t>(i)] = -1e6;
+  }
+  return add(logits, Tensor::from<double>({logits.dim(0), 2}, less).to(logits.dtype()));
+}
+
 Tensor AnswerHead::loss_of(const Tensor& features, const Batch& batch, const Tensor& labels,
                            const CrossEntropyOptions& options) const {
-  const Tensor logits = logits_of(features);  // [tokens, 2]
+  const Tensor logits = logits_of(features, batch);  // [tokens, 2]
   CrossEntropyOptions each{.ignore_index = options.ignore_index, .label_smoothing = options.label_smoothing};
   each.denominator = options.denominator.value_or(cross_entropy_denominator(labels, each));
   Tensor loss = Tensor::zeros({}, logits.dtype());

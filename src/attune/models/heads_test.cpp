@@ -62,11 +62,20 @@ TEST(AnswerHead, AnAnswerBeyondTheLineIsAnErrorWithBothNumbers) {
   EXPECT_THROW(loss_of_lines(*model, {line}), Error);
 }
 
+TEST(AnswerHead, WithoutTypesTheyFollowTheFirstSeparator) {
+  const auto model = open("big_bird_answering");
+  const std::vector<std::vector<std::int64_t>> lines = {{9, 3, 7, 3, 8}, {3}, {5, 6}, {4, 7, 9, 3}};
+  const Batch without = Batch::of(lines);
+  Batch with = without;
+  with.type_ids = Tensor::from<std::int64_t>({12}, {0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0});
+  EXPECT_EQ(model->forward(without).to_vector<float>(), model->forward(with).to_vector<float>());
+}
+
 TEST(Heads, AFileOpensForAnyOtherHeadWhichBeginsAfresh) {
   for (const char* name :
        {"bert_masked_lm", "roberta_masked_lm", "distilbert_classification", "electra_masked_lm", "albert_masked_lm",
         "mpnet_masked_lm", "modernbert_masked_lm", "deberta_v3_masked_lm", "roformer_masked_lm", "longformer_masked_lm",
-        "nystromformer_masked_lm", "gpt2_tied", "llama_tied_biased"}) {
+        "big_bird_masked_lm", "nystromformer_masked_lm", "gpt2_tied", "llama_tied_biased"}) {
     for (HeadKind head : {HeadKind::classify, HeadKind::tag, HeadKind::answer}) {
       const auto model = open(name, head);
       EXPECT_EQ(model->facts().head, head) << name;

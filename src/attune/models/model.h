@@ -32,6 +32,9 @@ struct ModelFacts {
   /// Its decoder's input begins with the last label, not with a token of its own: mBART's texts end with their
   /// language.
   bool begins_with_last_label = false;
+  /// Of a model that answers: the token that ends the question, by which a text's tokens have types where none are
+  /// given (types_by_question()); none: they are all of type 0.
+  std::optional<std::int64_t> question_end = {};
   double router_loss = 0;  // how much of its experts' balance_loss() joins the loss of training
 };
 

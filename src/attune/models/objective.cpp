@@ -51,6 +51,13 @@ void append_answer(const Example& example, std::int64_t number, std::vector<std:
   }
 }
 
+/// Of the tokens of one of its chunks.
+std::vector<std::int64_t> types_of(const Example& example, std::size_t chunk, const ModelFacts& facts) {
+  if (!example.type_ids.empty()) return example.type_ids;
+  if (facts.question_end) return types_by_question(example.chunks[chunk], *facts.question_end);
+  return std::vector<std::int64_t>(example.chunks[chunk].size());
+}
+
 /// Keeps the labelled rows alone: the head runs on nothing else.
 void keep_labelled_rows(const std::vector<std::int64_t>& labels, LabelledBatch& result) {
   std::vector<std::int64_t> kept;
@@ -83,8 +90,8 @@ LabelledBatch collate(const Model& model, std::span<const Example> examples, std
     typed = typed || !example.type_ids.empty();
     for (std::size_t j = 0; j < example.chunks.size(); ++j) {
       const auto& chunk = example.chunks[j];
-      for (std::size_t t = 0; t < chunk.size(); ++t)
-        types.push_back(example.type_ids.empty() ? 0 : example.type_ids[t]);
+      const std::vector<std::int64_t> own = types_of(example, j, facts);
+      types.insert(types.end(), own.begin(), own.end());
       chunks.push_back(chunk);
       owners.push_back(numbers[i] + (static_cast<std::int64_t>(j) << 40));  // each chunk has random numbers of its own
     }

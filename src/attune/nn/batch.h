@@ -22,7 +22,7 @@ struct Routing;   // feedforward/experts.h
 /// padded.
 struct Batch {
   Tensor ids;       // [tokens] I64
-  Tensor type_ids;  // [tokens] I64: which of two texts a token is of; not defined: all 0
+  Tensor type_ids;  // [tokens] I64: which of two texts a token is of; not defined: all 0, or as the model says
   Offsets offsets;
   Tensor positions;                    // [tokens] I64: from 0 in each sequence, or going on from the cache
   TokenPlaces places;                  // (example, position) of each token: what its random numbers depend on

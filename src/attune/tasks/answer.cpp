@@ -57,7 +57,7 @@ std::vector<Answer> answer(const Bundle& bundle, std::span<const Question> quest
   std::vector<TextPiece> pieces;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     all.push_back(
-        within("text " + std::to_string(i + 1), [&] { return QuestionPieces(bundle.text(), questions[i], policy); }));
+        within("text " + std::to_string(i + 1), [&] { return QuestionPieces(bundle, questions[i], policy); }));
     for (std::size_t p = 0; p < all[i].pieces().size(); ++p) {
       pieces.push_back(all[i].piece(p));
       pieces.back().text = i;

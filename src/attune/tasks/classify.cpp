@@ -57,7 +57,7 @@ ClassScores score_examples(const Model& model, std::span<const Example> examples
     }
     LabelledBatch labelled = collate(model, part, batch);
     Tensor features = model.head().features(final_states(model, labelled), labelled.batch, nullptr);
-    Tensor logits = model.head().logits_of(features);
+    Tensor logits = model.head().logits_of(features, labelled.batch);
     if (scores.logits.width == 0) {
       size_table(scores.logits, examples.size(), logits.dim(1));
       size_table(scores.features, examples.size(), features.dim(1));

@@ -4,14 +4,19 @@
 
 namespace attune {
 
-QuestionPieces::QuestionPieces(const Tokenizer& tokenizer, const Question& question, const LongPolicy& policy)
-    : encoding_(tokenizer.encode(TextPair{question.question, question.text})) {
+QuestionPieces::QuestionPieces(const Bundle& bundle, const Question& question, const LongPolicy& policy)
+    : encoding_(bundle.text().encode(TextPair{question.question, question.text})) {
   const auto& of = encoding_.sequences;
   const auto size = static_cast<std::int64_t>(of.size());
   while (begin_ < size && of[static_cast<std::size_t>(begin_)] != 1) ++begin_;
   end_ = begin_;
   while (end_ < size && of[static_cast<std::size_t>(end_)] == 1) ++end_;
   check(end_ > begin_, "the text has no token: there is nothing to find an answer in");
+  const std::optional<std::int64_t> between = bundle.model->facts().question_end;
+  check(!between || (begin_ > 0 && encoding_.ids[static_cast<std::size_t>(begin_ - 1)] == *between),
+        "the model's questions end with token {} (\"sep_token_id\" in its config.json), and its tokenizer does not put "
+        "that before the text: set it to the token that stands there, or use the tokenizer of the model",
+        between.value_or(0));
   const std::int64_t tokens = end_ - begin_, room = policy.longest - (size - tokens);
   if (policy.longest == 0 || tokens <= room) {
     pieces_ = {{0, tokens}};

@@ -3,10 +3,9 @@
 #include <string_view>
 #include <vector>
 
-#include "attune/bundle/contract.h"
+#include "attune/bundle/bundle.h"
 #include "attune/data/chunks.h"
 #include "attune/tasks/text_pieces.h"
-#include "attune/text/tokenizer.h"
 
 namespace attune {
 
@@ -20,8 +19,8 @@ struct Question {
 class QuestionPieces {
  public:
   /// Throws Error: a text without a token; a length that the policy refuses, with both numbers; a question that leaves
-  /// no room.
-  QuestionPieces(const Tokenizer& tokenizer, const Question& question, const LongPolicy& policy);
+  /// no room; a tokenizer that does not put the model's question_end between the two.
+  QuestionPieces(const Bundle& bundle, const Question& question, const LongPolicy& policy);
 
   const std::vector<Chunk>& pieces() const { return pieces_; }  // in tokens of the text
   std::int64_t begin() const { return begin_; }                 // where the text's tokens begin in each piece

@@ -14,7 +14,7 @@ namespace attune {
 struct TextPiece {
   std::size_t text = 0, number = 0;  // whose it is, and which of its pieces
   std::vector<std::int64_t> ids = {};
-  std::vector<std::int64_t> type_ids = {};  // as long as ids, or empty: all 0
+  std::vector<std::int64_t> type_ids = {};  // as long as ids in all pieces, or empty in all: as in Batch
 };
 
 struct PieceBatches {

@@ -79,7 +79,7 @@ TEST_P(Answering, AnswersAreTheLikeliestStretchesNeverLongerThanAsked) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Answering, testing::Values("answers", "answers_other_way"));
+INSTANTIATE_TEST_SUITE_P(Models, Answering, testing::Values("answers", "answers_other_way", "answers_of_big_bird"));
 
 TEST(Answers, ALongTextIsReadInPiecesWithTheQuestionBeforeEach) {
   const Bundle bundle = load_bundle(goldens / "answers");
@@ -96,6 +96,19 @@ TEST(Answers, ALongTextIsReadInPiecesWithTheQuestionBeforeEach) {
   EXPECT_GT(found.chunks, 4);
   EXPECT_EQ(found.text, text.substr(static_cast<std::size_t>(found.begin), found.text.size()));
   EXPECT_LE(found.end - found.begin, 30 * 6);
+}
+
+TEST(Answers, ATokenizerWithoutTheModelsSeparatorBetweenQuestionAndTextIsAnError) {
+  Bundle bundle = load_bundle(goldens / "answers_of_big_bird");
+  bundle.tokenizer = load_bundle(goldens / "entities_byte_bpe").tokenizer;
+  const Question asked{"who ?", "ada"};
+  try {
+    answer(bundle, std::span(&asked, 1), {}, {});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("questions end with token 3 (\"sep_token_id\""), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(TokenTasks, AModelOfAnotherKindIsAnErrorThatSaysWhatIsNeeded) {

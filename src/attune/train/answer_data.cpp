@@ -61,7 +61,7 @@ NumberedExamples answering_examples(const AnsweringSource& source, const Bundle&
     const Document& document = source.documents[i];
     const std::string line = "line " + std::to_string(document.line);
     within(source.name + ", " + line, [&] {
-      const QuestionPieces pieces(bundle.text(), {question_in(document, source.question_field), document.text}, policy);
+      const QuestionPieces pieces(bundle, {question_in(document, source.question_field), document.text}, policy);
       const KnownAnswer* answer = source.answers[i].empty() ? nullptr : &source.answers[i].front();
       bool found = false;
       for (std::size_t p = 0; p < pieces.pieces().size(); ++p) {

@@ -89,6 +89,7 @@ Json new_config(const RunConfig& config, const RunFiles& files, const std::optio
       set("eos_token_id", "</s>");
     } else {
       set("pad_token_id", "[PAD]");
+      if (reads_separator(json["model_type"])) set("sep_token_id", "[SEP]");
     }
   }
   for (std::size_t i = 0; i < files.labels.size(); ++i) json["id2label"][std::to_string(i)] = files.labels[i];

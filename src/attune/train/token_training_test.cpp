@@ -108,8 +108,10 @@ TEST_P(TaggingFromText, TokensHaveTheLabelsOfTransformersExampleAndTheLossIsThat
 
 INSTANTIATE_TEST_SUITE_P(Models, TaggingFromText, testing::Values("entities_word_piece", "entities_byte_bpe"));
 
-TEST(AnsweringFromText, WindowsHaveThePlacesOfTransformersExampleAndTheLossIsThatOfTheirIds) {
-  const Path model = goldens / "answers";
+class AnsweringWindows : public testing::TestWithParam<std::string> {};
+
+TEST_P(AnsweringWindows, HaveThePlacesOfTransformersExampleAndTheLossIsThatOfTheirIds) {
+  const Path model = goldens / GetParam();
   const Json golden = read_json(model / "labels.json");
   Scratch scratch;
   write_file_atomically(scratch / "questions.jsonl", lines_of(golden["questions"]));
@@ -129,6 +131,8 @@ TEST(AnsweringFromText, WindowsHaveThePlacesOfTransformersExampleAndTheLossIsTha
   EXPECT_GT(next, 15u);
   EXPECT_EQ(losses(run, scratch / "run"), losses_of_ids(run, examples, scratch));
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, AnsweringWindows, testing::Values("answers", "answers_of_big_bird"));
 
 /// Words are tokens; "?" is a token of its own.
 Encoding words_of(const std::string& text) {
@@ -327,7 +331,9 @@ TEST(TaggingFromText, AModelKeepsItsLabelsAndRefusesOthers) {
   EXPECT_THROW(learn(run("DAY"), scratch / "other", false, {}), Error);
 }
 
-TEST(AnsweringFromText, ANewModelLearnsWhereAnswersAreAndWhenThereIsNone) {
+class NewAnsweringModels : public testing::TestWithParam<std::string> {};
+
+TEST_P(NewAnsweringModels, LearnWhereAnswersAreAndWhenThereIsNone) {
   Scratch scratch;
   Json records = Json::array();
   const std::vector<std::string> names = {"ada", "bob", "cleo", "dan", "eve"}, towns = {"rome", "paris", "oslo"};
@@ -344,9 +350,11 @@ TEST(AnsweringFromText, ANewModelLearnsWhereAnswersAreAndWhenThereIsNone) {
   }
   write_file_atomically(scratch / "questions.jsonl", lines_of(records));
   const std::string data = (scratch / "questions.jsonl").string();
+  Json model = small_bert;
+  model["architecture"] = GetParam();
   const Json run = {{"task", "answer"},
                     {"data", {{"train", data}, {"validation", data}}},
-                    {"model", small_bert},
+                    {"model", model},
                     {"tokenizer", {{"vocab_size", 400}}},
                     {"train", {{"epochs", 30}, {"batch_size", 6}, {"learning_rate", 3e-3}}}};
   const TrainingResult result = learn(RunConfig::read(run, "test"), scratch / "run", false, {});
@@ -366,6 +374,8 @@ TEST(AnsweringFromText, ANewModelLearnsWhereAnswersAreAndWhenThereIsNone) {
   EXPECT_NEAR(*figure(best->metrics, "exact"), 100 * right / 60, 1e-9);
   EXPECT_GT(*figure(best->metrics, "f1"), 90);
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, NewAnsweringModels, testing::Values("bert", "big_bird"));
 
 }  // namespace
 }  // namespace attune

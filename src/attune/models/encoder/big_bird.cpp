@@ -4,8 +4,8 @@
 // that such a model reads after one of those; here each goes by its own length); outside of training the random blocks
 // are all the first one, so that most tokens count its keys 1 + num_random_blocks times, and here they do so in
 // training, too; sparse attention's weights are not dropped from. Sequences are filled up to whole blocks there, which
-// changes nothing. The head that answers, which has a block of its own there and puts out the logits of the question,
-// is left out.
+// changes nothing. The head that answers has a feedforward block of its own and lets no answer lie in the question,
+// which ends with the first sep_token_id; by that, too, its texts have types where none are given.
 #include <cmath>
 
 #include "attune/models/encoder/bert_family.h"
@@ -72,11 +72,25 @@ class BlockSparse : public AttentionFamily {
   AttentionMask mask_;
 };
 
+HeadLayers answerer(const BertFamily& b, std::int64_t separator) {
+  return {.dense = "qa_classifier.intermediate.dense",
+          .back = "qa_classifier.output.dense",
+          .norm = "qa_classifier.output.LayerNorm",
+          .output = "qa_classifier.qa_outputs",
+          .activation = b.activation,
+          .width = b.intermediate_size,
+          .epsilon = b.epsilon,
+          .dropout_before = b.hidden_dropout,
+          .dropout_back = b.hidden_dropout,
+          .question_end = separator};
+}
+
 EncoderSpec read_big_bird(const ConfigReader& c) {
   BertFamily b = BertFamily::read(c, {.vocab_size = 50358, .positions = 4096, .activation = Activation::gelu_tanh});
   c.choice_or("position_embedding_type", "absolute", {"absolute"});
   b.query_key_value_bias = c.flag_or("use_bias", true);
   const double dropout = c.number_or("classifier_dropout", b.hidden_dropout, {0, 1});
+  const std::int64_t separator = c.integer_or("sep_token_id", 66);
   const SparseBlocks blocks{.size = c.integer_or("block_size", 64, {.at_least = 1, .at_most = 1 << 20}),
                             .random = c.integer_or("num_random_blocks", 3, {.at_least = 0, .at_most = 1 << 20})};
   const bool sparse =
@@ -102,7 +116,8 @@ EncoderSpec read_big_bird(const ConfigReader& c) {
   };
   spec.heads = {{HeadKind::masked_lm, b.masked_lm("cls.predictions", "transform.dense", "transform.LayerNorm")},
                 {HeadKind::classify, classifier_of_two_layers(b.activation, dropout)},
-                {HeadKind::tag, output_alone("classifier", dropout)}};
+                {HeadKind::tag, output_alone("classifier", dropout)},
+                {HeadKind::answer, answerer(b, separator)}};
   return spec;
 }
 
@@ -110,6 +125,7 @@ EncoderSpec read_big_bird(const ConfigReader& c) {
 const RegisterArchitecture big_bird(encoder_architecture(
     {.model_type = "big_bird",
      .classes = {{"BigBirdForPreTraining", HeadKind::masked_lm}},
+     .reads_separator = true,
      .dropout_keys = {"hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout"}},
     "BigBird", read_big_bird));
 

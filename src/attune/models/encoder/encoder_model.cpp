@@ -18,6 +18,7 @@ std::vector<std::string> weights_of(const HeadLayers& layers) {
       for (const char* weight : weights) names.push_back(part + weight);
   };
   add(layers.dense, {".weight", ".bias"});
+  add(layers.back, {".weight", ".bias"});
   add(layers.norm, {".weight", ".bias", ".gamma", ".beta"});
   add(layers.output, {".weight", ".bias"});
   add(layers.tied_bias, {""});
@@ -63,6 +64,7 @@ EncoderModel::EncoderModel(EncoderSpec spec, HeadKind head, WeightSource source)
             .longest = spec_.longest,
             .pad_token_id = spec_.pad_token_id,
             .eos_token_ids = spec_.eos_token_ids};
+  if (head == HeadKind::answer) facts_.question_end = spec_.heads.at(head).question_end;
 }
 
 void EncoderModel::build_embeddings(const Weights& base) {
@@ -101,12 +103,22 @@ void EncoderModel::build_blocks(const Weights& base, HeadKind head) {
   }
 }
 
+Tensor EncoderModel::types_of(const Batch& batch) const {
+  if (batch.type_ids.defined()) return batch.type_ids;
+  if (!facts_.question_end) return Tensor::zeros({batch.tokens()}, DType::I64);
+  std::vector<std::int64_t> types;
+  for (std::int64_t s = 0; s < batch.offsets.count(); ++s) {
+    const std::vector<std::int64_t> own = types_by_question(ids_of(batch, s), *facts_.question_end);
+    types.insert(types.end(), own.begin(), own.end());
+  }
+  return Tensor::from<std::int64_t>({batch.tokens()}, types);
+}
+
 Tensor EncoderModel::embedded(const Batch& batch) const {
   Tensor x = words_(batch.ids);  // [tokens, embedding_size]
   if (spec_.rescaled) x = spec_.rescaled(x, batch);
   if (types_) {
-    const bool given = batch.type_ids.defined();
-    x = add(x, (*types_)(given ? batch.type_ids : Tensor::zeros({batch.tokens()}, DType::I64)));
+    x = add(x, (*types_)(types_of(batch)));
   }
   if (positions_) x = add(x, positions_(batch));
   for (EmbeddingStep step : spec_.embedding_steps) {

@@ -77,6 +77,7 @@ class EncoderModel : public Model {
   void build_embeddings(const Weights& base);
   void build_blocks(const Weights& base, HeadKind head);
   void read_frequencies(const Weights& base);
+  Tensor types_of(const Batch& batch) const;  // [tokens]
   Tensor embedded(const Batch& batch) const;  // [tokens, hidden]
 
   EncoderSpec spec_;

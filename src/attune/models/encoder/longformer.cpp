@@ -19,19 +19,15 @@ namespace {
 /// How many of a sequence's first tokens are global.
 using GlobalTokens = std::function<std::int64_t(const Batch& batch, std::int64_t sequence)>;
 
-std::int64_t question_length(const Batch& batch, std::int64_t s, std::int64_t separator) {
-  const auto ids = batch.ids.values<std::int64_t>();
-  std::int64_t first = 0, found = 0;
-  for (std::int64_t t = batch.offsets.begin(s); t < batch.offsets.end(s); ++t) {
-    if (ids[static_cast<std::size_t>(t)] != separator) continue;
-    if (found++ == 0) first = t - batch.offsets.begin(s);
-  }
+std::int64_t global_question(const Batch& batch, std::int64_t s, std::int64_t separator) {
+  const auto ids = ids_of(batch, s);
+  const std::int64_t found = std::ranges::count(ids, separator);
   check(
       found == 3,
       "answering with Longformer: sequence {} of the batch has {} separators (token {}): expected 3, a question and a "
       "text as <s> question </s></s> text </s>",
       s, found, separator);
-  return first;
+  return std::ranges::find(ids, separator) - ids.begin();
 }
 
 class LongformerAttention : public AttentionFamily {
@@ -93,7 +89,7 @@ class LongformerAttention : public AttentionFamily {
 GlobalTokens globals_for(HeadKind head, std::int64_t separator) {
   if (head == HeadKind::classify) return [](const Batch&, std::int64_t) { return std::int64_t{1}; };
   if (head != HeadKind::answer) return {};
-  return [separator](const Batch& batch, std::int64_t s) { return question_length(batch, s, separator); };
+  return [separator](const Batch& batch, std::int64_t s) { return global_question(batch, s, separator); };
 }
 
 /// "attention_window": one for all layers, or a list of one for each; even, half to each side.
@@ -143,9 +139,11 @@ EncoderSpec read_longformer(const ConfigReader& c) {
   return spec;
 }
 
-const RegisterArchitecture longformer_(encoder_architecture(
-    {.model_type = "longformer", .dropout_keys = {"hidden_dropout_prob", "attention_probs_dropout_prob"}}, "Longformer",
-    read_longformer));
+const RegisterArchitecture longformer_(encoder_architecture({.model_type = "longformer",
+                                                             .reads_separator = true,
+                                                             .dropout_keys = {"hidden_dropout_prob",
+                                                                              "attention_probs_dropout_prob"}},
+                                                            "Longformer", read_longformer));
 
 }  // namespace
 
