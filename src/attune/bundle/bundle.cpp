@@ -12,6 +12,7 @@
 #include "attune/base/threads.h"
 #include "attune/bundle/gguf_config.h"
 #include "attune/bundle/gguf_tokenizer.h"
+#include "attune/bundle/model_path.h"
 #include "attune/checkpoint/gguf_weights.h"
 #include "attune/checkpoint/safetensors.h"
 
@@ -158,9 +159,7 @@ struct TextFiles {
 };
 
 ModelFiles read_directory(const Path& directory) {
-  check(std::filesystem::is_directory(directory),
-        "{}: there is no such model directory: check the path (`attune train` writes a model as RUN/model)",
-        directory.string());
+  check_model_directory(directory);
   const Path config = directory / "config.json";
   return {std::make_shared<const Checkpoint>(Checkpoint::open(directory)), read_json(config), config.string()};
 }
