@@ -59,6 +59,44 @@ misused --num-results 0 generate model --text a
 misused --max-answer-tokens 0 answer model --text a
 misused --top 0 embed model --text a --query b
 misused --top 3 embed model --text a
+for command in generate chat; do
+  for option in "--top-k 5" "--top-p 0.9" "--min-p 0.1" "--typical-p 0.5" "--seed 7"; do
+    misused ${option% *} ${option#* } $command model --text a --temperature 0
+  done
+  misused --min-tokens 9 $command model --text a --max-tokens 8
+done
+misused --min-tokens 9 translate model --text a --max-tokens 8
+for option in "--temperature 1" "--top-k 5" "--seed 7"; do
+  misused ${option% *} ${option#* } generate model --text a --num-beams 2
+done
+for command in generate translate; do
+  misused --num-results 3 $command model --text a --num-beams 2
+  misused --num-beam-groups 3 $command model --text a --num-beams 4
+  misused --diversity-penalty 1 $command model --text a --num-beams 4 --num-beam-groups 1
+done
+misused --variables "{" chat model --text a
+misused --variables "[1]" chat model --text a
+misused --variables '{"messages": 1}' chat model
+for command in answer chat classify embed generate tag tokenize translate; do misused --text-field body $command model --text a; done
+misused --question-field asked answer model --input lines.jsonl --question who
+misused --text a answer model
+misused --prompt-name query embed model --text a --prompt "query: "
+misused --query b embed model --text a --normalize
+misused --tokenizer 13a evaluate model --data lines.jsonl
+misused --label-field topic evaluate --metric bleu --predictions a.txt --references b.txt
+misused --smoothing-value 1 evaluate --metric bleu --predictions a.txt --references b.txt --smoothing none
+misused --lengths 512 bench attention
+misused --case 8 bench attention --families all
+misused --model model bench matmul
+misused --output out example
+misused --hold-out-fraction 0.2 split --data lines.jsonl --output out --group patient
+misused --hold-out-fraction 1 split --data lines.jsonl --output out --hold-out source
+misused --fractions 0.5,x,0.4 split --data lines.jsonl --output out
+misused --label-field topic workflow clinical --output out
+misused --min-frequency 3 tokenizer train --type unigram --input lines.jsonl --output out
+misused --vocab-size 0 tokenizer train --input lines.jsonl --output out
+misused --depths 2 probe needle model --input lines.jsonl
+misused --documents 0 probe copy model --input lines.jsonl
 misused --stop "" generate model --text a
 misused --stop "" chat model --text a
 misused --type Q8_1 convert model out.gguf
@@ -98,8 +136,6 @@ refuses "spans 40 of 40" workflow clinical --data one_group.jsonl --group patien
 refuses 'did you mean \\*"patient' split --data one_group.jsonl --group patent --output out
 for i in $(seq 40); do line "text $i about $((i * 977))" "l$i" "p$i"; done > all_classes.jsonl
 refuses 'label "l1" has 1 document' workflow clinical --data all_classes.jsonl --output out
-refuses "fractions" split --data all_classes.jsonl --fractions 0.5,0.4 --output out
-refuses "add up to 1" split --data all_classes.jsonl --fractions 0.5,0.4,0.4 --output out
 mkdir parts
 for i in $(seq 20); do line "text $i about $((i * 977))" "l$((i % 2))" "p$i"; done > parts/train.jsonl
 line "something else" unseen p > parts/validation.jsonl
@@ -120,7 +156,6 @@ done
 
 refuses "no such model" classify nowhere --text a
 refuses "UTF-8" classify nowhere --text "$(printf 'caf\xe9')"
-refuses "did you mean" example clinicl --output out
 mkdir -p foreign && echo precious > foreign/file
 refuses "no earlier run made it" workflow clinical --output foreign
 [ "$(cat foreign/file)" = precious ] || { echo "FAILED: a foreign directory was changed"; faults=$((faults + 1)); }
@@ -173,6 +208,18 @@ misused info nosuch --seed -1
 misused info nosuch --seed 99999999999999999999
 misused info nosuch --threads 9999
 misused demo nosuch
+misused split --data all_classes.jsonl --output out --fractions 0.5,0.4
+misused split --data all_classes.jsonl --output out --group patient --fractions 0.5,0.4,0.4
+misused split --data all_classes.jsonl --output out --group patient --hold-out patient
+misused bench attention --families nosuch
+misused bench attention --fit
+misused bench matmul --export out
+misused evaluate --metric diversity --predictions a.txt --references b.txt
+misused evaluate --metric bleu --predictions a.txt
+misused evaluate --metric wer --predictions a.txt --references b.txt --references c.txt
+misused example clinicl --output out
+misused example clinical  # no --output
+misused tokenizer train --type bpe --keep-case --input lines.jsonl --output out
 misused bench nosuch
 for bench in matmul attention train decode generate; do misused bench $bench --case nosuch; done
 misused train --set nothing

@@ -9,8 +9,8 @@
 #include "attune/base/json_values.h"
 
 #include "attune/autograd/tape.h"
-#include "attune/base/error.h"
 #include "attune/base/threads.h"
+#include "attune/base/usage_error.h"
 #include "attune/bench/timing.h"
 #include "attune/nn/attention/family.h"
 #include "attune/nn/attention/recurrent_memory.h"
@@ -172,8 +172,8 @@ std::vector<FamilyEntry> chosen(const std::vector<std::string>& names) {
       all.push_back(entry);
   }
   for (const std::string& name : names)
-    check(name == "all" || std::ranges::any_of(all, [&](const FamilyEntry& e) { return e.name == name; }),
-          "bench attention: there is no family \"{}\": expected all, or some of {}", name, known);
+    check_usage(name == "all" || std::ranges::any_of(all, [&](const FamilyEntry& e) { return e.name == name; }),
+                "bench attention: there is no family \"{}\": expected all, or some of {}", name, known);
   return all;
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "attune/base/error.h"
+#include "attune/base/usage_error.h"
 #include "attune/bench/attention.h"
 #include "attune/bench/attention_cases.h"
 #include "attune/bench/decoding_attention.h"
@@ -22,11 +22,12 @@ namespace attune::bench {
 void check_case(const Bench& bench, const std::string& only) {
   if (std::ranges::any_of(bench.cases, [&](const std::string& name) { return name.find(only) != std::string::npos; }))
     return;
-  fail("bench {}: no case has \"{}\" in its name: they are {}", bench.name, only, fmt::join(bench.cases, "; "));
+  throw UsageError(fmt::format("bench {}: no case has \"{}\" in its name: they are {}", bench.name, only,
+                               fmt::join(bench.cases, "; ")));
 }
 
 Bench with_model(const Bench& bench) {
-  check(static_cast<bool>(bench.run_model), "bench {}: it takes no model's files: leave --model out", bench.name);
+  check_usage(static_cast<bool>(bench.run_model), "bench {}: it takes no model's files: leave --model out", bench.name);
   return {bench.name, bench.title, bench.model_cases, bench.run_model};
 }
 

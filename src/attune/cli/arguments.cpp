@@ -80,6 +80,13 @@ void Arguments::choice(const std::string& name, std::optional<std::string>& to, 
 }
 void Arguments::flag(const std::string& name, bool& to, const std::string& help) { app_->add_flag(name, to, help); }
 
+void Arguments::needs(const std::vector<std::string>& options, const std::string& other) {
+  for (const std::string& name : options) app_->get_option(name)->needs(app_->get_option(other));
+}
+void Arguments::excludes(const std::vector<std::string>& options, const std::string& other) {
+  for (const std::string& name : options) app_->get_option(name)->excludes(app_->get_option(other));
+}
+
 Arguments Arguments::subcommand(const std::string& name, const std::string& help, const std::string& example,
                                 bool& chosen) {
   CLI::App* sub = app_->add_subcommand(name, help);

@@ -8,25 +8,13 @@
 #include <vector>
 
 #include "attune/base/config_reader.h"
-#include "attune/base/error.h"
+#include "attune/base/usage_error.h"
 
 namespace CLI {
 class App;
 }
 
 namespace attune {
-
-/// The command line itself is wrong: the program exits with status 2.
-class UsageError : public Error {
- public:
-  using Error::Error;
-};
-
-/// Throws UsageError with a formatted message unless `holds`.
-template <class... Args>
-void check_usage(bool holds, fmt::format_string<Args...> format, Args&&... args) {
-  if (!holds) throw UsageError(fmt::format(format, std::forward<Args>(args)...));
-}
 
 /// Declares what one command takes. The variables must live until the command has run. CLI11 stays behind this, in one
 /// source.
@@ -56,6 +44,11 @@ class Arguments {
   void choice(const std::string& name, std::optional<std::string>& to, const std::vector<std::string>& allowed,
               const std::string& help);
   void flag(const std::string& name, bool& to, const std::string& help);
+
+  /// Any of these options without the other one, or with it, is wrong usage. All of them are declared before.
+  void needs(const std::vector<std::string>& options, const std::string& other);
+  void excludes(const std::vector<std::string>& options, const std::string& other);
+
   /// A command inside this one ("tokenizer train"); exactly one of them must be given.
   Arguments subcommand(const std::string& name, const std::string& help, const std::string& example, bool& chosen);
 

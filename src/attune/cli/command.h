@@ -14,6 +14,7 @@ struct Session {
   Run run;  // progress goes to stderr; Ctrl-C sets cancel
   bool quiet = false;
   std::uint64_t seed = 0;
+  bool seeded = false;  // by the user
 };
 
 /// Exit statuses besides 0: the contract of the command line.

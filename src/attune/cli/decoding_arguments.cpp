@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "attune/base/log.h"
 #include "attune/decode/beam_search.h"
 
 namespace attune {
@@ -40,6 +41,23 @@ void declare_beam_search(Arguments& arguments, BeamChoice& beams) {
                    "what a token costs for each beam of an earlier group that chose it at this place", {.at_least = 0});
   arguments.option("--num-results", beams.results, "the best so many texts of each input, as many as beams at most",
                    {.at_least = 1, .at_most = most_beams});
+}
+
+void check_decoding(const TextGeneration& options, const Session& session) {
+  check_stops(options.stop);
+  check_length(options.rules, options.max_tokens);
+  check_sampling(options.sampling, options.beams);
+  check_beams(options.beam_search, options.beams);
+  const bool still = options.sampling.temperature == 0 || options.beams.value_or(1) > 1;
+  check_usage(!session.seeded || !still, "--seed is of sampling, and {} is without: leave one of the two out",
+              options.beams.value_or(1) > 1 ? "--num-beams above 1" : "--temperature 0");
+}
+
+void tell_idle_seed(const Bundle& bundle, const TextGeneration& options, const Session& session) {
+  if (!session.seeded || options.sampling.asks_for_sampling()) return;
+  const GenerationSettings settings = GenerationSettings::read(bundle);
+  if (settings.sampling.temperature == 0 || settings.beams.value_or(1) > 1)
+    log_warning("--seed changes nothing: no token is drawn; a --temperature above 0 asks for that");
 }
 
 void check_stops(const std::vector<std::string>& stops) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "attune/cli/arguments.h"
-#include "attune/tasks/generation_settings.h"
+#include "attune/cli/command.h"
+#include "attune/tasks/generate.h"
 
 namespace attune {
 
@@ -9,6 +9,10 @@ namespace attune {
 void declare_sampling(Arguments& arguments, SamplingChoice& sampling);
 void declare_rules(Arguments& arguments, RulesChoice& rules);
 void declare_beam_search(Arguments& arguments, BeamChoice& beams);
+/// Throws UsageError where the options contradict one another, whatever the model's files say; before these are read.
+void check_decoding(const TextGeneration& options, const Session& session);
+/// Warns of a --seed by which nothing is drawn, as neither the options nor the model's files ask for sampling.
+void tell_idle_seed(const Bundle& bundle, const TextGeneration& options, const Session& session);
 /// Throws UsageError where one of --stop's texts is empty: nothing would stop there.
 void check_stops(const std::vector<std::string>& stops);
 

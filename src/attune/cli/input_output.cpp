@@ -40,6 +40,7 @@ void declare_input(Arguments& arguments, InputArguments& input) {
   arguments.option("--input", input.file, "file of records (JSON lines; .csv, .tsv, .txt by their ending), or -");
   arguments.option("--text-field", input.text_field, "the field that holds the text");
   arguments.flag("--skip-bad", input.skip_bad, "leave out bad lines, and list them, instead of stopping");
+  arguments.needs({"--text-field", "--skip-bad"}, "--input");
 }
 
 void tell_skipped(const Documents& documents) {

@@ -33,9 +33,12 @@ std::vector<std::int64_t> read_lengths(const std::string& option, const std::vec
   return {lengths.begin(), lengths.end()};
 }
 
-std::vector<double> read_numbers(const std::string& option, const std::vector<std::string>& values) {
+std::vector<double> read_numbers(const std::string& option, const std::vector<std::string>& values, ConfigRange range) {
   std::vector<double> numbers;
-  for (const std::string& value : values) numbers.push_back(read<double>(option, value));
+  for (const std::string& value : values) {
+    numbers.push_back(read<double>(option, value));
+    check_usage(range.holds(numbers.back()), "{}: {} is not {}", option, value, range.text());
+  }
   return numbers;
 }
 

@@ -22,14 +22,16 @@ constexpr const char* version_text = "attune " ATTUNE_VERSION;
 
 struct CommonOptions {
   std::int64_t threads = 0;
-  std::int64_t seed = 0;
+  std::optional<std::int64_t> seed = {};
   bool quiet = false;
   std::string level = "info";
 };
 
 void declare_common(Arguments& arguments, CommonOptions& common) {
-  arguments.option("--threads", common.threads, "threads to compute with; 0: all cores");
-  arguments.option("--seed", common.seed, "of everything random: the same seed gives the same bits");
+  arguments.option("--threads", common.threads, "threads to compute with; 0: all cores",
+                   {.at_least = 0, .at_most = most_threads});
+  arguments.option("--seed", common.seed, "of everything random: the same seed gives the same bits; else 0",
+                   {.at_least = 0});
   arguments.flag("--quiet", common.quiet, "no progress, no warnings");
   arguments.choice("--log-level", common.level, {"debug", "info", "warning", "error"}, "how much is told on stderr");
 }
@@ -58,12 +60,11 @@ std::string overview(const std::vector<Command>& all) {
 int act(const Action& action, const CommonOptions& common) {
   Terminal terminal({.quiet = common.quiet, .level = parse_level(common.level)});
   try {
-    check_usage(common.threads >= 0 && common.threads <= most_threads,
-                "--threads is {}: give 1 to {}, or 0 for all cores", common.threads, most_threads);
-    check_usage(common.seed >= 0, "--seed is {}: give 0 or more", common.seed);
     if (common.threads != 0) set_num_threads(static_cast<int>(common.threads));
-    int status =
-        action({.run = terminal.run(), .quiet = common.quiet, .seed = static_cast<std::uint64_t>(common.seed)});
+    int status = action({.run = terminal.run(),
+                         .quiet = common.quiet,
+                         .seed = static_cast<std::uint64_t>(common.seed.value_or(0)),
+                         .seeded = common.seed.has_value()});
     check(std::fflush(stdout) == 0, "writing the results: the disk or pipe behind stdout refused");
     return status;
   } catch (const Cancelled& stopped) {

@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "attune/base/error.h"
 #include "attune/base/json.h"
+#include "attune/base/usage_error.h"
 #include "attune/data/components.h"
 #include "attune/data/hold_out.h"
 #include "attune/data/stratify.h"
@@ -63,17 +63,17 @@ class Splitter {
     std::int64_t parts = 0;
     double sum = 0;
     for (double fraction : options_.fractions) {
-      check(fraction >= 0 && fraction <= 1, "splitting: a fraction must be between 0 and 1, got {}", fraction);
+      check_usage(fraction >= 0 && fraction <= 1, "splitting: a fraction must be between 0 and 1, got {}", fraction);
       sum += fraction;
       parts += fraction > 0;
     }
-    check(std::abs(sum - 1) < 1e-6,
-          "splitting: the fractions of train, validation and test must add up to 1, not to {}", sum);
-    check(options_.fractions[0] > 0, "splitting: the fraction of train must be above 0");
+    check_usage(std::abs(sum - 1) < 1e-6,
+                "splitting: the fractions of train, validation and test must add up to 1, not to {}", sum);
+    check_usage(options_.fractions[0] > 0, "splitting: the fraction of train must be above 0");
     check(count() >= parts, "splitting: {} documents are too few for {} parts", count(), parts);
     for (const std::string& field : options_.hold_out)
-      check(std::ranges::find(options_.group_fields, field) == options_.group_fields.end(),
-            "splitting: {} is both a group and held out: name it once", json_quoted(field));
+      check_usage(std::ranges::find(options_.group_fields, field) == options_.group_fields.end(),
+                  "splitting: {} is both a group and held out: name it once", json_quoted(field));
   }
 
   void join_groups() {

@@ -5,7 +5,7 @@
 #include <functional>
 #include "attune/base/json_values.h"
 
-#include "attune/base/error.h"
+#include "attune/base/usage_error.h"
 #include "attune/evaluate/diversity.h"
 #include "attune/evaluate/edit_rate.h"
 #include "attune/evaluate/scored_records.h"
@@ -135,8 +135,9 @@ TextEvaluationResult result_of(const Measured& measured, const Pairs& pairs, con
 }
 
 TextEvaluationResult measure_diversity(const TextEvaluation& asked) {
-  check(asked.references.empty(), "diversity is one of the predictions alone: leave the references out");
-  check(!asked.each, "diversity is one of all texts together: there is none of each");
+  check_usage(asked.references.empty() && asked.reference_field.empty(),
+              "diversity is one of the predictions alone: leave the references out");
+  check_usage(!asked.each, "diversity is one of all texts together: there is none of each");
   const ScoredRecords records = read_scored(asked.predictions);
   std::vector<std::string> texts;
   for (const ScoredRecord& record : records.items) texts.push_back(text_in(record, asked.prediction_field));
@@ -179,12 +180,12 @@ const std::vector<std::string>& text_metrics() {
 
 TextEvaluationResult evaluate_texts(const TextEvaluation& asked) {
   const bool known = std::ranges::find(text_metrics(), asked.metric) != text_metrics().end();
-  check(known, "there is no metric \"{}\": did you mean \"{}\"?", asked.metric,
-        nearest_name(asked.metric, text_metrics()));
+  check_usage(known, "there is no metric \"{}\": did you mean \"{}\"?", asked.metric,
+              nearest_name(asked.metric, text_metrics()));
   if (asked.metric == "diversity") return measure_diversity(asked);
-  check(!asked.references.empty(), "{} compares with references: give their file", asked.metric);
-  check(asked.references.size() == 1 || takes_several_references(asked.metric),
-        "{} takes one file of references, not {}", asked.metric, asked.references.size());
+  check_usage(!asked.references.empty(), "{} compares with references: give their file", asked.metric);
+  check_usage(asked.references.size() == 1 || takes_several_references(asked.metric),
+              "{} takes one file of references, not {}", asked.metric, asked.references.size());
   const Pairs pairs(asked);
   return result_of(measure(pairs, asked), pairs, asked);
 }

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::int64_t first_part = 64;  // places; each further part ends at twice the end of the one before
 constexpr double masked_share = 0.15;
-constexpr std::int64_t most_documents = 100000;  // of one length and depth
 
 bool masks(const Probed& probed) { return probed.model.facts().head == HeadKind::masked_lm; }
 

@@ -51,6 +51,8 @@ struct ProbeCell {
   double loss = 0;                   // mean -log p
 };
 
+inline constexpr std::int64_t most_documents = 100000;  // of one length and depth
+
 struct ProbeGrid {
   std::vector<std::int64_t> lengths;
   std::vector<double> depths;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "attune/base/error.h"
 #include "attune/base/log.h"
+#include "attune/base/usage_error.h"
 #include "attune/decode/beam_search.h"
 #include "attune/tasks/generation_settings.h"
 #include "attune/tasks/stopped_text.h"
@@ -148,13 +148,13 @@ std::int64_t beams_of(const TextGeneration& options, const GenerationSettings& s
 }
 
 void check_choice(const TextGeneration& options, std::int64_t beams) {
-  check(beams == 1 || !options.sampling.asks_for_sampling(),
-        "{} beams and a temperature of {}: beam search does not sample, give one of the two", beams,
-        options.sampling.temperature.value_or(1));
+  check_sampling(options.sampling, beams);
   const BeamChoice& of_beams = options.beam_search;
-  check(beams > 1 ||
-            (!of_beams.length_penalty && !of_beams.groups && !of_beams.diversity_penalty && of_beams.results == 1),
-        "a length penalty, groups of beams and several results are beam search's: give num-beams of 2 or more");
+  check_usage(
+      beams > 1 ||
+          (!of_beams.length_penalty && !of_beams.groups && !of_beams.diversity_penalty && of_beams.results == 1),
+      "--length-penalty, --num-beam-groups, --diversity-penalty and --num-results are of beam search: give --num-beams "
+      "of 2 or more");
 }
 
 }  // namespace
@@ -185,6 +185,7 @@ std::vector<GeneratedText> continue_prompts(const Bundle& bundle, const PromptTo
   const std::int64_t said = free ? 0 : settings.max_length.value_or(0);
   const std::int64_t usual = settings.max_new_tokens.value_or(prompts.usual_tokens);
   const std::int64_t max_tokens = options.max_tokens.value_or(usual);
+  check_length(options.rules, max_tokens);
   std::vector<Ids> ids = begun(prompts.ids, settings);
   check_room(ids, longest_sequence(bundle), said);
   const std::int64_t longest = lower_bound_of(longest_sequence(bundle), said);

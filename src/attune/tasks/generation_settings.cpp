@@ -3,8 +3,8 @@
 #include <algorithm>
 #include "attune/base/json_values.h"
 
-#include "attune/base/error.h"
 #include "attune/base/log.h"
+#include "attune/base/usage_error.h"
 #include "attune/models/config_values.h"
 
 namespace attune {
@@ -191,6 +191,39 @@ LogitRules RulesChoice::over(LogitRules said) const {
   return said;
 }
 
+void check_length(const RulesChoice& rules, std::optional<std::int64_t> max_tokens) {
+  check_usage(!rules.min_tokens || !max_tokens || *rules.min_tokens <= *max_tokens,
+              "--min-tokens is {} and --max-tokens {}: give less at least than at most", rules.min_tokens.value_or(0),
+              max_tokens.value_or(0));
+}
+
+void check_sampling(const SamplingChoice& s, std::optional<std::int64_t> beams) {
+  const bool searches = beams.value_or(1) > 1;
+  check_usage(!searches || s.temperature.value_or(0) == 0,
+              "--num-beams is {} and --temperature {}: beam search does not sample, give one of the two",
+              beams.value_or(1), s.temperature.value_or(0));
+  if (s.temperature != 0 && !searches) return;
+  const auto refuse = [&](const char* option, double value, bool acts) {
+    check_usage(!acts, "{} {} is of sampling, and {} is without: leave one of the two out", option, value,
+                searches ? "--num-beams above 1" : "--temperature 0");
+  };
+  refuse("--top-k", static_cast<double>(s.top_k.value_or(0)), s.top_k.value_or(0) > 0);
+  refuse("--top-p", s.top_p.value_or(1), s.top_p.value_or(1) < 1);
+  refuse("--min-p", s.min_p.value_or(0), s.min_p.value_or(0) > 0);
+  refuse("--typical-p", s.typical_p.value_or(1), s.typical_p.value_or(1) < 1);
+}
+
+void check_beams(const BeamChoice& choice, std::optional<std::int64_t> beams) {
+  const std::int64_t results = choice.results, groups = choice.groups.value_or(1);
+  check_usage(!beams || results <= *beams, "--num-results is {} and --num-beams {}: give 1 to as many as beams",
+              results, beams.value_or(1));
+  check_usage(!beams || *beams % groups == 0,
+              "--num-beam-groups is {} and --num-beams {}: give a number of groups that divides the beams", groups,
+              beams.value_or(1));
+  check_usage(choice.groups != 1 || choice.diversity_penalty.value_or(0) == 0,
+              "--diversity-penalty {} needs --num-beam-groups of 2 or more", choice.diversity_penalty.value_or(0));
+}
+
 BeamOptions beam_options(const GenerationSettings& settings, std::int64_t beams, const BeamChoice& choice,
                          const RulesChoice& rules) {
   BeamOptions options{.beams = beams,
@@ -206,8 +239,9 @@ BeamOptions beam_options(const GenerationSettings& settings, std::int64_t beams,
     options.groups = *settings.groups;
     options.diversity_penalty = choice.diversity_penalty.value_or(settings.diversity_penalty.value_or(0));
   }
-  check(choice.results >= 1 && choice.results <= beams,
-        "num-results is {} and num-beams {}: give 1 to as many as beams", choice.results, beams);
+  check_beams(choice, beams);
+  check_usage(!choice.diversity_penalty || options.groups > 1 || options.diversity_penalty == 0,
+              "--diversity-penalty {} needs --num-beam-groups of 2 or more", options.diversity_penalty);
   check_beams(options);
   return options;
 }

@@ -66,6 +66,12 @@ struct BeamChoice {
   std::int64_t results = 1;  // the best so many texts of each input, at most as many as there are beams
 };
 
+/// Throw UsageError, with the options' names, where what is asked for contradicts itself: more tokens at least than at
+/// most; what acts in sampling alone, without sampling; results, groups and penalties that the beams can not have.
+void check_length(const RulesChoice& rules, std::optional<std::int64_t> max_tokens);
+void check_sampling(const SamplingChoice& sampling, std::optional<std::int64_t> beams);
+void check_beams(const BeamChoice& choice, std::optional<std::int64_t> beams);
+
 /// Beam search as the files and the user say, with what both tasks have in common; the rest is the caller's.
 BeamOptions beam_options(const GenerationSettings& settings, std::int64_t beams, const BeamChoice& choice,
                          const RulesChoice& rules);

@@ -123,6 +123,7 @@ BeamOptions search_options(const Bundle& bundle, const TranslationOptions& optio
   const std::int64_t beams = options.beams.value_or(settings.beams.value_or(4));
   BeamOptions search = beam_options(settings, beams, options.beam_search, options.rules);
   search.max_tokens = options.max_tokens.value_or(settings.max_new_tokens.value_or(said));
+  check_length(options.rules, search.max_tokens);
   search.longest = facts.longest.value_or(0);
   search.begin_id = settings.decoder_begin_id;
   search.forced_first_id = settings.forced_first_id;

@@ -1,6 +1,6 @@
 #include "attune/workflows/examples.h"
 
-#include "attune/base/error.h"
+#include "attune/base/usage_error.h"
 #include "attune/workflows/clinical_example/clinical_example.h"
 
 namespace attune::workflows {
@@ -22,8 +22,8 @@ const BundledExample& example_named(const std::string& name) {
     names.push_back(one.name);
   }
   std::string near = nearest_name(name, names);
-  fail("there is no example \"{}\"{}: attune example lists them", name,
-       near.empty() ? "" : ", did you mean \"" + near + "\"?");
+  throw UsageError(fmt::format("there is no example \"{}\"{}: attune example lists them", name,
+                               near.empty() ? "" : ", did you mean \"" + near + "\"?"));
 }
 
 }  // namespace attune::workflows

@@ -30,6 +30,7 @@ std::string_view question_of(const AnswerArguments& a, const Document& document)
 }
 
 int run_answer(const AnswerArguments& a, const Session& session) {
+  check_usage(a.question || !a.input.text, "--text needs a --question");
   const Documents documents = read_input(a.input);
   Output out(a.output);
   std::vector<Question> questions;
@@ -69,6 +70,7 @@ Command answer_command() {
             declare_output(arguments, a->output);
             arguments.option("--question", a->question, "of every text; else each line has its own");
             arguments.option("--question-field", a->question_field, "where a line has it");
+            arguments.excludes({"--question-field"}, "--question");
             arguments.option("--max-answer-tokens", a->options.most_tokens, "an answer is not longer", {.at_least = 1});
             arguments.flag("--no-answer", a->options.may_have_none, "the text may hold no answer (models of SQuAD 2)");
             arguments.choice(

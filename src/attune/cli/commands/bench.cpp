@@ -42,16 +42,12 @@ int run_bench(const BenchOptions& options, const Session& session) {
     if (each.name != options.name) continue;
     const bench::Bench one = options.model.empty() ? each : bench::with_model(each);
     if (!options.input.empty()) {
-      check(static_cast<bool>(one.write_input),
-            "bench {}: it makes up its input from sizes alone: there is none to write", one.name);
+      check_usage(static_cast<bool>(one.write_input),
+                  "bench {}: it makes up its input from sizes alone: there is none to write", one.name);
       one.write_input(options.input);
       return 0;
     }
-    try {
-      check_case(one, options.only);
-    } catch (const Error& error) {
-      throw UsageError(error.what());
-    }
+    check_case(one, options.only);
     if (!options.json) fmt::print("{}: {}\n\n{}\n", one.name, one.title, bench::text_header());
     one.run({[&](const bench::Measurement& m) {
                fmt::print("{}\n", options.json ? json_line(m) : text_line(m));
@@ -69,25 +65,28 @@ int run_bench(const BenchOptions& options, const Session& session) {
 }  // namespace
 
 Command bench_command() {
-  return {"bench", "Look inside", "what this machine gives, with its limit beside it", "attune bench matmul",
-          [](Arguments& arguments) -> Action {
-            auto options = std::make_shared<BenchOptions>();
-            std::string names;
-            for (const bench::Bench& one : bench::benches()) names += (names.empty() ? "" : ", ") + one.name;
-            arguments.positional("NAME", options->name, names);
-            arguments.option("--case", options->only, "only cases whose names have this in them");
-            arguments.option("--model", options->model,
-                             "generate: a model's files, whose reading, writing, memory and start are measured");
-            arguments.option("--export", options->input,
-                             "measure nothing: write the input, for peers, to this directory");
-            arguments.flag("--json", options->json, "a JSON line a case");
-            arguments.option("--families", options->families,
-                             "attention: these families in its place, or all, one layer of 4 heads of 64 each", true);
-            arguments.option("--lengths", options->lengths, "of --families: 512,1024, or doubling, 512..131072", true);
-            arguments.flag("--fit", options->fit, "of --families: how time and memory grow by length");
-            arguments.option("--budget", options->budget, "of --families: seconds that one pass may take");
-            return [options](const Session& session) { return run_bench(*options, session); };
-          }};
+  return {
+      "bench", "Look inside", "what this machine gives, with its limit beside it", "attune bench matmul",
+      [](Arguments& arguments) -> Action {
+        auto options = std::make_shared<BenchOptions>();
+        std::string names;
+        for (const bench::Bench& one : bench::benches()) names += (names.empty() ? "" : ", ") + one.name;
+        arguments.positional("NAME", options->name, names);
+        arguments.option("--case", options->only, "only cases whose names have this in them");
+        arguments.option("--model", options->model,
+                         "generate: a model's files, whose reading, writing, memory and start are measured");
+        arguments.option("--export", options->input, "measure nothing: write the input, for peers, to this directory");
+        arguments.flag("--json", options->json, "a JSON line a case");
+        arguments.option("--families", options->families,
+                         "attention: these families in its place, or all, one layer of 4 heads of 64 each", true);
+        arguments.option("--lengths", options->lengths, "of --families: 512,1024, or doubling, 512..131072", true);
+        arguments.flag("--fit", options->fit, "of --families: how time and memory grow by length");
+        arguments.option("--budget", options->budget, "of --families: seconds that one pass may take", {.above = 0});
+        arguments.needs({"--lengths", "--fit", "--budget"}, "--families");
+        arguments.excludes({"--case", "--model", "--export"}, "--families");
+        arguments.excludes({"--case", "--model", "--json"}, "--export");
+        return [options](const Session& session) { return run_bench(*options, session); };
+      }};
 }
 
 }  // namespace attune

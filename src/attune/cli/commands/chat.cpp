@@ -48,8 +48,12 @@ ChatInput common_input(const ChatArguments& a) {
     within(*a.tools, [&] { check_given(input); });
   }
   if (a.variables) {
-    input.variables = parse_json(*a.variables, "--variables");
-    within("--variables", [&] { check_given(input); });
+    try {
+      input.variables = parse_json(*a.variables, "--variables");
+      within("--variables", [&] { check_given(input); });
+    } catch (const Error& error) {
+      throw UsageError(error.what());
+    }
   }
   return input;
 }
@@ -75,6 +79,7 @@ int answer_all(const ChatArguments& a, const TextGeneration& options, const Sess
   const auto read = [&](const Document& document) { return conversation_of(document, common, a.input.text_field); };
   check_input(documents, a.input, read);  // before the model is read
   const Bundle bundle = load_bundle(a.model);
+  tell_idle_seed(bundle, options, session);
   const ChatTemplate chat = template_of(a, bundle);
   std::vector<AskedConversation> asked;
   check_input(documents, a.input, [&](const Document& document) {
@@ -95,7 +100,7 @@ int answer_all(const ChatArguments& a, const TextGeneration& options, const Sess
 }
 
 int run_chat(const ChatArguments& a, const Session& session) {
-  check_stops(a.options.stop);
+  check_decoding(a.options, session);
   const bool asks = a.input.text || a.input.file;
   check_usage(asks || (!a.output.json && !a.output.file), "--json and --output are for --message and --input FILE");
   TextGeneration options = a.options;
@@ -103,8 +108,10 @@ int run_chat(const ChatArguments& a, const Session& session) {
   options.cache = cache_format(a.cache);
   const bool streams = a.input.text && !a.input.file && !a.output.json && !a.output.file && isatty(STDOUT_FILENO);
   if (asks && !streams) return answer_all(a, options, session);
+  const ChatInput common = common_input(a);
   const Bundle bundle = load_bundle(a.model);
-  Conversation conversation(bundle, template_of(a, bundle), common_input(a), options);
+  tell_idle_seed(bundle, options, session);
+  Conversation conversation(bundle, template_of(a, bundle), common, options);
   if (!streams) return converse(conversation, session);
   const Documents one = read_input(a.input, conversation_format());
   const Run quiet{.progress = {}, .cancel = session.run.cancel};

@@ -87,7 +87,6 @@ int run_embed(const EmbedArguments& a, const Session& session) {
   const bool matrix = a.output.file && a.output.file->ends_with(".npy");
   check_usage(!matrix || !a.output.json, "--output {}: a .npy file is no JSON: leave --json out",
               a.output.file.value_or(""));
-  check_usage(a.query || !a.top, "--top is of the texts nearest to a --query: give one, or leave --top out");
   check_usage(!matrix || !a.query, "--query lists texts: its --output is no .npy file");
   const OutputArguments nothing;
   Output out(matrix ? nothing : a.output);
@@ -128,10 +127,13 @@ Command embed_command() {
             arguments.option("--prompt-name", a->prompt_name,
                              "which of the model's prompts is put before each text (\"query\"); else its default");
             arguments.option("--prompt", a->prompt, "or this text");
+            arguments.excludes({"--prompt-name"}, "--prompt");
             arguments.choice("--pooling", a->pooling,
                              {"cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"},
                              "how token states become one vector; else as the model says");
             arguments.flag("--normalize", a->normalize, "to length 1, whatever the model says");
+            arguments.needs({"--top"}, "--query");
+            arguments.excludes({"--normalize"}, "--query");  // a cosine does not depend on lengths
             arguments.choice("--long", a->policy, {"refuse", "chunk"},
                              "what to do with a text beyond the longest input: an error, or the mean of its pieces");
             return [a](const Session& session) { return run_embed(*a, session); };

@@ -29,7 +29,6 @@ struct EvaluateArguments {
 int run_classifier(const EvaluateArguments& a, const Session& session) {
   check_usage(!a.model.empty() && !a.data.empty(),
               "nothing to measure: give a model and --data, or --metric, --predictions and --references");
-  check_usage(!a.predictions && a.references.empty(), "--predictions and --references need --metric");
   workflows::ModelReportOptions options = a.options;
   options.model = a.model;
   options.data = a.data;
@@ -62,12 +61,12 @@ void check_belongs(const EvaluateArguments& a) {
   only(a.strict, "--strict", {"spans"});
   only(a.no_answer_threshold.has_value(), "--no-answer-threshold", {"squad-v2"});
   only(!a.cutoffs.empty(), "--cutoffs", {"ranking"});
+  check_usage(!a.smoothing_value || a.smoothing == "floor" || a.smoothing == "add-k",
+              "--smoothing-value is of --smoothing floor or add-k: give one of them, or leave it out");
 }
 
 int run_metric(const EvaluateArguments& a, const Session& session) {
-  check_usage(a.model.empty() && a.data.empty() && !a.output && a.options.by.empty() && !a.options.group,
-              "--metric measures files of texts: leave out the model and --data, --output, --by and --group");
-  check_usage(a.predictions.has_value(), "--metric needs --predictions FILE");
+  check_usage(a.model.empty(), "--metric measures files of texts: leave out the model");
   check_belongs(a);
   evaluate::TextEvaluation asked = a.asked;
   asked.metric = *a.metric;
@@ -113,6 +112,13 @@ void declare_metric(Arguments& arguments, EvaluateArguments& a) {
   arguments.option("--no-answer-threshold", a.no_answer_threshold,
                    "squad-v2: no_answer_probability above which an answer counts as none; else 1");
   arguments.option("--cutoffs", a.cutoffs, "ranking: ranks to look at; else 1,5,10", true);
+  arguments.needs({"--predictions", "--references", "--prediction-field", "--reference-field", "--each", "--tokenizer",
+                   "--smoothing", "--smoothing-value", "--effective-order", "--lower-case", "--stem", "--strict",
+                   "--no-answer-threshold", "--cutoffs"},
+                  "--metric");
+  arguments.needs({"--metric"}, "--predictions");
+  arguments.excludes({"--data", "--by", "--group", "--output", "--text-field", "--label-field", "--skip-bad"},
+                     "--metric");
 }
 
 }  // namespace

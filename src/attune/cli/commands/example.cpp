@@ -19,7 +19,7 @@ int run_example(const ExampleArguments& a, const Session& session) {
     return 0;
   }
   const workflows::BundledExample& chosen = workflows::example_named(a.name);
-  check(a.output.has_value(), "example {}: where to? give --output DIR", a.name);
+  check_usage(a.output.has_value(), "example {}: where to? give --output DIR", a.name);
   chosen.write(*a.output, session.seed);
   fmt::print("{}: written; its README.md tells more. Next:\n  {}\n", *a.output,
              fmt::format(fmt::runtime(chosen.next), *a.output));
@@ -34,6 +34,7 @@ Command example_command() {
             auto a = std::make_shared<ExampleArguments>();
             arguments.optional_positional("NAME", a->name, "of the example");
             arguments.option("--output", a->output, "directory for it");
+            arguments.needs({"--output"}, "NAME");
             return [a](const Session& session) { return run_example(*a, session); };
           }};
 }

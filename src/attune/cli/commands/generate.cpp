@@ -50,13 +50,14 @@ void show(Output& out, const std::string& before, const GeneratedText& one) {
 }
 
 int run_generate(const GenerateArguments& a, const Session& session) {
-  check_stops(a.options.stop);
+  check_decoding(a.options, session);
   Documents documents = read_input(a.input, {.empty_text = true});
   Output out(a.output);
   TextGeneration options = a.options;
   options.seed = session.seed;
   options.cache = cache_format(a.cache);
   Bundle bundle = load_bundle(a.model);
+  tell_idle_seed(bundle, options, session);
   std::vector<std::string_view> prompts = texts_of(documents);
   const bool alone = prompts.size() == 1 && options.beam_search.results == 1;
   if (alone && !a.output.json && !a.output.file && isatty(STDOUT_FILENO)) {

@@ -33,7 +33,7 @@ struct ProbeArguments {
     return read_lengths("--lengths", lengths.empty() ? std::vector<std::string>{"128..1024"} : lengths);
   }
   explain::ProbeGrid grid(std::uint64_t seed) const {
-    return {asked_lengths(), read_numbers("--depths", depths), documents, seed};
+    return {asked_lengths(), read_numbers("--depths", depths, {.at_least = 0, .at_most = 1}), documents, seed};
   }
 };
 
@@ -74,12 +74,12 @@ std::vector<std::int64_t> stream_of(const ProbeArguments& a, const Bundle& bundl
 }
 
 int run_perplexity(const ProbeArguments& a, const Session& session) {
+  const std::vector<std::int64_t> lengths = a.asked_lengths();
   const Bundle bundle = load_bundle(a.model);
   const bool masked = bundle.model->facts().head == HeadKind::masked_lm;
   explain::Probed asked = probed(bundle);
   if (a.cache) asked.asking.cache = cache_format(*a.cache);
-  const auto results =
-      explain::probe_perplexity(asked, stream_of(a, bundle, session.run), a.asked_lengths(), session.run);
+  const auto results = explain::probe_perplexity(asked, stream_of(a, bundle, session.run), lengths, session.run);
   if (!a.json) fmt::print("{:>8} {:>9} {:>11} {:>20}  by position\n", "length", "tokens", "perplexity", "95 %");
   for (const auto& r : results) {
     Json line = {{"probe", "perplexity"}, {"masked", masked}, {"length", r.length}};
@@ -109,6 +109,8 @@ int run_perplexity(const ProbeArguments& a, const Session& session) {
 
 /// Each document on its own, with the special tokens that the tokenizer puts around it.
 int run_sliding(const ProbeArguments& a, const Session& session) {
+  std::vector<std::int64_t> lengths;
+  if (!a.lengths.empty()) lengths = read_lengths("--lengths", a.lengths);
   const Bundle bundle = load_bundle(a.model);
   explain::Probed asked = probed(bundle);
   if (a.cache) asked.asking.cache = cache_format(*a.cache);
@@ -121,8 +123,7 @@ int run_sliding(const ProbeArguments& a, const Session& session) {
     left -= taken;
   }
   const std::int64_t longest = longest_sequence(bundle);
-  std::vector<std::int64_t> lengths = {longest > 0 ? longest : 1024};
-  if (!a.lengths.empty()) lengths = read_lengths("--lengths", a.lengths);
+  if (lengths.empty()) lengths = {longest > 0 ? longest : 1024};
   if (!a.json) fmt::print("{:>8} {:>8} {:>9} {:>11} {:>20}\n", "length", "stride", "tokens", "perplexity", "95 %");
   for (std::int64_t length : lengths) {
     const auto r = explain::sliding_perplexity(asked, texts, length, *a.stride, session.run);
@@ -148,10 +149,11 @@ int run_sliding(const ProbeArguments& a, const Session& session) {
 }
 
 int run_grid(const ProbeArguments& a, const Session& session) {
+  const explain::ProbeGrid grid = a.grid(session.seed);
   const Bundle bundle = load_bundle(a.model);
   const explain::ProbeText text = probe_text(a, bundle.text(), session.run);
-  const auto cells = a.needle ? probe_needle(probed(bundle), text, a.grid(session.seed), a.pairs, session.run)
-                              : probe_copy(probed(bundle), text, a.grid(session.seed), a.span, session.run);
+  const auto cells = a.needle ? probe_needle(probed(bundle), text, grid, a.pairs, session.run)
+                              : probe_copy(probed(bundle), text, grid, a.span, session.run);
   if (!a.json)
     fmt::print("{:>8} {:>6} {:>10} {:>9} {:>16} {:>7}\n", "length", "depth", "documents", "right", "95 %", "loss");
   for (const auto& cell : cells) {
@@ -214,8 +216,8 @@ void declare_text(Arguments& arguments, ProbeArguments& a) {
 }
 
 void declare_words(Arguments& arguments, ProbeArguments& a) {
-  arguments.option("--words", a.words,
-                   "draw from the tokenizer's first so many whole words, the most frequent; 0: all");
+  arguments.option("--words", a.words, "draw from the tokenizer's first so many whole words, the most frequent; 0: all",
+                   {.at_least = 0});
 }
 
 void declare_lengths(Arguments& arguments, ProbeArguments& a) {
@@ -229,7 +231,8 @@ void declare_grid(Arguments& arguments, ProbeArguments& a) {
   declare_lengths(arguments, a);
   declare_words(arguments, a);
   arguments.option("--depths", a.depths, "0: at the beginning of the text, 1: at its end", true);
-  arguments.option("--documents", a.documents, "for each length and depth");
+  arguments.option("--documents", a.documents, "for each length and depth",
+                   {.at_least = 1, .at_most = explain::most_documents});
 }
 
 }  // namespace
@@ -246,10 +249,12 @@ Command probe_command() {
         perplexity.positional("MODEL", a->model, "model directory");
         declare_text(perplexity, *a);
         declare_lengths(perplexity, *a);
-        perplexity.option("--most-tokens", a->most_tokens, "read no more of the texts than this; 0: all");
+        perplexity.option("--most-tokens", a->most_tokens, "read no more of the texts than this; 0: all",
+                          {.at_least = 0});
         perplexity.option("--stride", a->stride,
                           "windows over each text, so many tokens apart, that ask only for new tokens; --lengths: of a "
-                          "window, else the longest that the model or its contract says, or 1024");
+                          "window, else the longest that the model or its contract says, or 1024",
+                          {.at_least = 1});
         perplexity.choice("--cache", a->cache, {"f32", "f16", "int8"},
                           "read keys and values as `attune generate --cache` keeps them");
         Arguments needle = arguments.subcommand(
@@ -257,13 +262,13 @@ Command probe_command() {
             "attune probe needle run/model --input held_out.jsonl --lengths 256,1024 --depths 0,0.5,1", a->needle);
         needle.positional("MODEL", a->model, "model directory");
         declare_grid(needle, *a);
-        needle.option("--pairs", a->pairs, "of words to remember in a document; one is asked for");
+        needle.option("--pairs", a->pairs, "of words to remember in a document; one is asked for", {.at_least = 1});
         Arguments copy = arguments.subcommand(
             "copy", "words drawn at random stand in a long text and again at its end",
             "attune probe copy run/model --input held_out.jsonl --lengths 256,1024 --span 24", a->copy);
         copy.positional("MODEL", a->model, "model directory");
         declare_grid(copy, *a);
-        copy.option("--span", a->span, "words that are repeated");
+        copy.option("--span", a->span, "words that are repeated", {.at_least = 2});
         Arguments write = arguments.subcommand(
             "write", "texts to learn looking back from: words said again and again, pairs asked for again and again",
             "attune probe write tokenizer.json --input train.jsonl --documents 2000 --output probes.jsonl", a->write);
@@ -271,10 +276,10 @@ Command probe_command() {
         declare_text(write, *a);
         declare_words(write, *a);
         write.option("--output", a->output, "JSON lines; else standard output");
-        write.option("--documents", a->documents, "how many");
-        write.option("--length", a->length, "tokens of each");
-        write.option("--pairs", a->pairs, "of words in a document, at most");
-        write.option("--span", a->span, "words that are repeated, at most");
+        write.option("--documents", a->documents, "how many", {.at_least = 1});
+        write.option("--length", a->length, "tokens of each", {.at_least = 1});
+        write.option("--pairs", a->pairs, "of words in a document, at most", {.at_least = 1});
+        write.option("--span", a->span, "words that are repeated, at most", {.at_least = 2});
         Arguments summary = arguments.subcommand(
             "summary", "attention families side by side, from their costs and probes: a table and a plot",
             "attune probe summary --costs costs.jsonl --results results --output .", a->summary);

@@ -23,14 +23,14 @@ struct SplitArguments {
 };
 
 std::array<double, 3> fractions_of(const std::vector<std::string>& given) {
-  check(given.size() == 3, "--fractions: {} numbers: give three, of training, validation and test: 0.7,0.1,0.2",
-        given.size());
+  check_usage(given.size() == 3, "--fractions: {} numbers: give three, of training, validation and test: 0.7,0.1,0.2",
+              given.size());
   std::array<double, 3> fractions{};
   for (std::size_t i = 0; i < 3; ++i) {
     char* end = nullptr;
     fractions[i] = std::strtod(given[i].c_str(), &end);
-    check(!given[i].empty() && *end == '\0', "--fractions: \"{}\" is not a number: give three, as in 0.7,0.1,0.2",
-          given[i]);
+    check_usage(!given[i].empty() && *end == '\0', "--fractions: \"{}\" is not a number: give three, as in 0.7,0.1,0.2",
+                given[i]);
   }
   return fractions;
 }
@@ -99,11 +99,13 @@ Command split_command() {
             arguments.option("--hold-out", a->hold_out,
                              "fields whose values the part \"unfamiliar\" has for itself, as in template,source", true);
             arguments.option("--hold-out-fraction", a->options.hold_out_fraction,
-                             "of the documents, that the unfamiliar part aims at");
+                             "of the documents, that the unfamiliar part aims at", {.above = 0, .below = 1});
+            arguments.needs({"--hold-out-fraction"}, "--hold-out");
             arguments.option("--stratify", a->stratify, "field whose values are balanced; else the label");
             arguments.option("--fractions", a->fractions, "of training, validation, test: 0.7,0.1,0.2", true);
             arguments.option("--duplicate-threshold", a->options.duplicates.threshold,
-                             "Jaccard index from which two texts count as copies of one another");
+                             "Jaccard index from which two texts count as copies of one another",
+                             {.at_most = 1, .above = 0});
             arguments.option("--text-field", a->format.text_field, "the field that holds the text");
             arguments.option("--label-field", a->format.label_field, "the field that holds the label");
             arguments.option("--id-field", a->format.id_field, "the field that holds the id");

@@ -14,6 +14,7 @@ struct TrainTokenizerArguments {
   std::string type = "bpe", output, text_field = "text";
   std::vector<std::string> input;
   bool keep_case = false;
+  std::optional<std::int64_t> min_frequency;
   TokenizerTraining training;
 };
 
@@ -39,8 +40,12 @@ class FileTexts {
 };
 
 int run_train(const TrainTokenizerArguments& a, const Session& session) {
+  check_usage(!a.keep_case || a.type == "wordpiece",
+              "--keep-case is of --type wordpiece: {} tells upper from lower case anyway", a.type);
+  check_usage(!a.min_frequency || a.type != "unigram", "--min-frequency is not of --type unigram: leave it out");
   TokenizerTraining training = a.training;
   training.kind = tokenizer_kind(a.type);
+  if (a.min_frequency) training.min_frequency = *a.min_frequency;
   training.lower_case = !a.keep_case;
   FileTexts texts(a.input, {.text_field = a.text_field, .empty_text = true});
   Tokenizer tokenizer = train_tokenizer(
@@ -63,12 +68,13 @@ Command tokenizer_command() {
         Arguments train = arguments.subcommand("train", "makes a tokenizer.json from texts", example, a->chosen);
         train.choice("--type", a->type, {"bpe", "wordpiece", "unigram"},
                      "byte-level BPE (GPT-2), WordPiece (BERT) or Unigram (T5)");
-        train.option("--vocab-size", a->training.vocab_size, "tokens, special ones and the alphabet included");
+        train.option("--vocab-size", a->training.vocab_size, "tokens, special ones and the alphabet included",
+                     {.at_least = 1, .at_most = 10'000'000});
         train.required("--input", a->input, "files of texts (JSON lines; .csv, .tsv, .txt by their ending)");
         train.required("--output", a->output, "directory to write tokenizer.json to");
         train.option("--text-field", a->text_field, "the field that holds the text");
-        train.option("--min-frequency", a->training.min_frequency,
-                     "of two tokens together, to become one (not for unigram)");
+        train.option("--min-frequency", a->min_frequency,
+                     "of two tokens together, to become one (not for unigram); else 2", {.at_least = 0});
         train.option(
             "--special-tokens", a->training.special_tokens,
             "the first ids, in this order; else <|endoftext|>, or [PAD] [UNK] [CLS] [SEP] [MASK], or <pad> </s> <unk>",

@@ -38,6 +38,8 @@ void show(Output& out, const Translation& one) {
 }
 
 int run_translate(const TranslateArguments& a, const Session& session) {
+  check_length(a.options.rules, a.options.max_tokens);
+  check_beams(a.options.beam_search, a.options.beams);
   Documents documents = read_input(a.input);
   Output out(a.output);
   Bundle bundle = load_bundle(a.model);

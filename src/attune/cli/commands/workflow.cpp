@@ -48,6 +48,7 @@ void declare_clinical(Arguments& arguments, ClinicalArguments& a) {
   arguments.option("--label-field", a.options.format.label_field, "the field that holds the label, or null");
   arguments.option("--id-field", a.options.format.id_field, "the field that holds the id");
   arguments.flag("--skip-bad", a.options.format.skip_bad, "leave out bad lines, and count them, instead of stopping");
+  arguments.needs({"--text-field", "--label-field", "--id-field", "--skip-bad"}, "--data");
   arguments.option("--group", a.group,
                    "fields whose documents stay together, '' for none; else patient, where there is one", true);
   arguments.option("--hold-out", a.hold_out,
