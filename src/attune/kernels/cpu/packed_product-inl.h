@@ -49,7 +49,7 @@ struct ProductWriter {
 
 /// One vector of outputs for one or several blocks: y goes on as multiply_rows() has it, to the same bits.
 template <class Dot, QuantisedFormat kFormat, class Unpacking, int kBlocks>
-HWY_INLINE FloatVector multiply_block(PackedRows rows, std::int64_t block, const CodedRows& x, FloatVector y) {
+HWY_INLINE FloatVector multiply_block(const PackedRows& rows, std::int64_t block, const CodedRows& x, FloatVector y) {
   using Block = blocks::TypeOf<kFormat>;
   constexpr CodeRule rule = code_rule(kFormat);
   constexpr int parts = kBlocks * Block::values / rule.part;
@@ -63,7 +63,7 @@ HWY_INLINE FloatVector multiply_block(PackedRows rows, std::int64_t block, const
   const std::int64_t at = block * Block::values;
   const ProductWriter<Dot, rule.part, rule.has_addend, rule.has_sign, parts> writer{x.high + at, x.low + at, of_high,
                                                                                     of_low,      scales,     addends};
-  Unpacking::run(rows, block * static_cast<std::int64_t>(sizeof(typename Block::Type)), writer);
+  Unpacking::run(rows, writer);
   ATTUNE_UNROLL
   for (int i = 0; i < parts; ++i) {
     const FloatVector x_scale = hn::Set(d, x.scales[(first + i) * rule.part / x_block]);
@@ -79,24 +79,27 @@ void multiply_one(const PackedOutputs& from, const CodedRows& x, float* y) {
   using Block = blocks::TypeOf<kFormat>;
   using Together = UnpackTogether<kFormat>;
   constexpr int vectors = static_cast<int>(tile_outputs / dot_lanes);
-  constexpr std::int64_t bytes = sizeof(typename Block::Type) * tile_outputs, line = 64;
+  constexpr std::int64_t bytes = sizeof(typename Block::Type), line = 64;
+  constexpr std::int64_t bytes_of_vector = bytes * dot_lanes;
   const std::int64_t blocks = from.inputs / Block::values;
   const DotFloats d;
   for (int v = 0; v < vectors; ++v) {
-    const PackedRows rows{from.data + v * dot_lanes * from.stride, from.stride};
-    const std::uint8_t* ahead = from.ahead + v * blocks * (bytes / vectors);
+    PackedRows rows(from.data + v * dot_lanes * from.stride, from.stride);
+    const std::uint8_t* ahead = from.ahead + v * blocks * bytes_of_vector;
     FloatVector out = hn::Load(d, y + v * dot_lanes);
     std::int64_t block = 0;
     for (; block + Together::blocks <= blocks; block += Together::blocks) {
 #pragma GCC unroll 8
-      for (std::int64_t i = 0; i < Together::blocks * bytes / vectors; i += line)
-        __builtin_prefetch(ahead + block * (bytes / vectors) + i, 0, 2);
+      for (std::int64_t i = 0; i < Together::blocks * bytes_of_vector; i += line)
+        __builtin_prefetch(ahead + block * bytes_of_vector + i, 0, 2);
       out = multiply_block<Dot, kFormat, Together, Together::blocks>(rows, block, x, out);
+      rows.go_on(Together::blocks * bytes);
     }
     for (; block < blocks; ++block) {
-      for (std::int64_t i = 0; i < bytes / vectors; i += line)
-        __builtin_prefetch(ahead + block * (bytes / vectors) + i, 0, 2);
+      for (std::int64_t i = 0; i < bytes_of_vector; i += line)
+        __builtin_prefetch(ahead + block * bytes_of_vector + i, 0, 2);
       out = multiply_block<Dot, kFormat, Unpack<kFormat>, 1>(rows, block, x, out);
+      rows.go_on(bytes);
     }
     hn::Store(out, d, y + v * dot_lanes);
   }

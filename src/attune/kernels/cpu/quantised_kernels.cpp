@@ -44,7 +44,7 @@ void unpack(const PackedOutputs& from, const CodeTile& to) {
       const std::int64_t scales = block * (Block::values / part) * tile_outputs + first;
       auto* codes = reinterpret_cast<std::uint32_t*>(to.codes) + block * (Block::values / 4) * tile_outputs + first;
       const TileWriter<kSignOffset> writer{codes, to.scales + scales, to.addends + scales};
-      Unpack<kFormat>::run({from.data + first * from.stride, from.stride}, block * bytes, writer);
+      Unpack<kFormat>::run({from.data + first * from.stride + block * bytes, from.stride}, writer);
     }
   }
 }

@@ -14,16 +14,30 @@
 #include <cstring>
 
 #include "attune/kernels/cpu/dot-inl.h"
+#include "attune/kernels/cpu/unroll.h"
 #include "attune/kernels/quantised_blocks.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attune::kernels {
 namespace HWY_NAMESPACE {
 
-/// Rows of blocks, `stride` bytes apart: as many as a vector has lanes.
+/// Rows of blocks, `stride` bytes apart: as many as a vector has lanes. Each fourth row has a pointer of its own, and
+/// the three behind it are found from that with what an address can hold: no row takes a register.
 struct PackedRows {
-  const std::uint8_t* first;
-  std::int64_t stride;
+  static constexpr int fourths = dot_lanes < 4 ? 1 : static_cast<int>(dot_lanes / 4);
+  const std::uint8_t* fourth[fourths];
+  std::int64_t stride, three;
+
+  HWY_INLINE PackedRows(const std::uint8_t* first, std::int64_t bytes) : stride(bytes), three(3 * bytes) {
+    for (int i = 0; i < fourths; ++i) fourth[i] = first + 4 * i * bytes;
+  }
+  HWY_INLINE const std::uint8_t* operator[](int row) const {
+    return fourth[row / 4] + (row % 4 == 3 ? three : row % 4 * stride);
+  }
+  HWY_INLINE void go_on(std::int64_t bytes) {
+    ATTUNE_UNROLL
+    for (int i = 0; i < fourths; ++i) fourth[i] += bytes;
+  }
 };
 
 /// Bytes `offset` to `offset` + 15 of the rows: word j of them is four bytes, a row in a lane.
@@ -33,9 +47,9 @@ struct Words {
 };
 
 #if HWY_TARGET == HWY_SCALAR
-HWY_INLINE Words load_words(PackedRows rows, std::int64_t offset) {
+HWY_INLINE Words load_words(const PackedRows& rows, std::int64_t offset) {
   std::uint32_t w[4];
-  std::memcpy(w, rows.first + offset, sizeof w);
+  std::memcpy(w, rows[0] + offset, sizeof w);
   const DotWords d;
   return {{hn::Set(d, w[0]), hn::Set(d, w[1]), hn::Set(d, w[2]), hn::Set(d, w[3])}};
 }
@@ -54,25 +68,23 @@ HWY_INLINE WordVector unequal_steps_of(WordVector bytes) {
   return hn::BitCast(DotWords(), hn::TableLookupBytes(steps, hn::BitCast(Bytes(), bytes)));
 }
 
-/// 16 bytes of every fourth row, a row in each 128 bits.
-HWY_INLINE WordVector load_fourth_rows(const std::uint8_t* from, std::int64_t stride) {
+/// 16 bytes of every fourth row from `row` on, a row in each 128 bits.
+HWY_INLINE WordVector load_fourth_rows(const PackedRows& rows, int row, std::int64_t offset) {
   const DotWords d;
-  WordVector v = hn::BitCast(d, hn::LoadDup128(Bytes(), from));
+  WordVector v = hn::BitCast(d, hn::LoadDup128(Bytes(), rows[row] + offset));
 #pragma GCC unroll 4
-  for (std::int64_t i = 4; i < dot_lanes; i += 4) {
-    const WordVector next = hn::BitCast(d, hn::LoadDup128(Bytes(), from + i * stride));
+  for (int i = 4; i < dot_lanes; i += 4) {
+    const WordVector next = hn::BitCast(d, hn::LoadDup128(Bytes(), rows[row + i] + offset));
     // In this order it is one masked load on AVX-512.
     v = hn::IfThenElse(hn::Not(hn::FirstN(d, static_cast<std::size_t>(i))), next, v);
   }
   return v;
 }
-HWY_INLINE Words load_words(PackedRows rows, std::int64_t offset) {
+HWY_INLINE Words load_words(const PackedRows& rows, std::int64_t offset) {
   const DotWords d;
   const hn::Repartition<std::uint64_t, DotWords> d64;
-  const std::uint8_t* from = rows.first + offset;
-  const WordVector r0 = load_fourth_rows(from, rows.stride), r1 = load_fourth_rows(from + rows.stride, rows.stride);
-  const WordVector r2 = load_fourth_rows(from + 2 * rows.stride, rows.stride);
-  const WordVector r3 = load_fourth_rows(from + 3 * rows.stride, rows.stride);
+  const WordVector r0 = load_fourth_rows(rows, 0, offset), r1 = load_fourth_rows(rows, 1, offset);
+  const WordVector r2 = load_fourth_rows(rows, 2, offset), r3 = load_fourth_rows(rows, 3, offset);
   const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, r0, r1));
   const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, r2, r3));
   const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, r0, r1));
@@ -81,6 +93,44 @@ HWY_INLINE Words load_words(PackedRows rows, std::int64_t offset) {
            hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23)),
            hn::BitCast(d, hn::InterleaveLower(d64, high01, high23)),
            hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23))}};
+}
+#endif
+
+/// The same of 32 bytes.
+struct EightWords {
+  WordVector w[8];
+  WordVector operator[](int j) const { return w[j]; }
+};
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+/// Half as many loads: 32 bytes of two rows are a vector.
+HWY_INLINE EightWords load_eight_words(const PackedRows& rows, std::int64_t offset) {
+  const auto row = [&](int i) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows[i] + offset)); };
+  const auto two_rows = [&](int i) { return _mm512_inserti64x4(_mm512_castsi256_si512(row(i)), row(i + 4), 1); };
+  // Words j and 4 + j of rows 0 to 3, then those of rows 4 to 7; and of 8 to 15.
+  __m512i mixed[2][4];
+#pragma GCC unroll 2
+  for (int half = 0; half < 2; ++half) {
+    const __m512i r0 = two_rows(8 * half), r1 = two_rows(8 * half + 1);
+    const __m512i r2 = two_rows(8 * half + 2), r3 = two_rows(8 * half + 3);
+    const __m512i low01 = _mm512_unpacklo_epi32(r0, r1), low23 = _mm512_unpacklo_epi32(r2, r3);
+    const __m512i high01 = _mm512_unpackhi_epi32(r0, r1), high23 = _mm512_unpackhi_epi32(r2, r3);
+    mixed[half][0] = _mm512_unpacklo_epi64(low01, low23);
+    mixed[half][1] = _mm512_unpackhi_epi64(low01, low23);
+    mixed[half][2] = _mm512_unpacklo_epi64(high01, high23);
+    mixed[half][3] = _mm512_unpackhi_epi64(high01, high23);
+  }
+  EightWords words;
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    words.w[j] = WordVector{_mm512_shuffle_i64x2(mixed[0][j], mixed[1][j], _MM_SHUFFLE(2, 0, 2, 0))};
+    words.w[4 + j] = WordVector{_mm512_shuffle_i64x2(mixed[0][j], mixed[1][j], _MM_SHUFFLE(3, 1, 3, 1))};
+  }
+  return words;
+}
+#else
+HWY_INLINE EightWords load_eight_words(const PackedRows& rows, std::int64_t offset) {
+  const Words lower = load_words(rows, offset), upper = load_words(rows, offset + 16);
+  return {{lower[0], lower[1], lower[2], lower[3], upper[0], upper[1], upper[2], upper[3]}};
 }
 #endif
 
@@ -150,8 +200,8 @@ struct Unpack;
 template <>
 struct Unpack<QuantisedFormat::Q4_0> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    const Words first = load_words(rows, at), codes = load_words(rows, at + 2);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    const Words first = load_words(rows, 0), codes = load_words(rows, 2);
     to.scale(0, half_number(first[0]));
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) to.code(j, low_halves(codes[j])), to.code(4 + j, high_halves(codes[j]));
@@ -161,8 +211,8 @@ struct Unpack<QuantisedFormat::Q4_0> {
 template <>
 struct Unpack<QuantisedFormat::Q4_1> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    const Words first = load_words(rows, at), codes = load_words(rows, at + 4);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    const Words first = load_words(rows, 0), codes = load_words(rows, 4);
     to.scale(0, half_number(first[0]));
     to.addend(0, high_half_number(first[0]));
 #pragma GCC unroll 4
@@ -179,18 +229,18 @@ template <>
 struct UnpackTogether<QuantisedFormat::Q4_1> {
   static constexpr int blocks = 4;  // of 5 words are five times 16 bytes
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    Words all[5];
-#pragma GCC unroll 5
-    for (int i = 0; i < 5; ++i) all[i] = load_words(rows, at + 16 * i);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    const EightWords begin = load_eight_words(rows, 0), middle = load_eight_words(rows, 32);
+    const Words end = load_words(rows, 64);
+    const auto word = [&](int i) { return i < 8 ? begin[i] : i < 16 ? middle[i - 8] : end[i - 16]; };
 #pragma GCC unroll 4
     for (int block = 0; block < blocks; ++block) {
       const int first = 5 * block;
-      to.scale(block, half_number(all[first / 4][first % 4]));
-      to.addend(block, high_half_number(all[first / 4][first % 4]));
+      to.scale(block, half_number(word(first)));
+      to.addend(block, high_half_number(word(first)));
 #pragma GCC unroll 4
       for (int j = 0; j < 4; ++j) {
-        const WordVector codes = all[(first + 1 + j) / 4][(first + 1 + j) % 4];
+        const WordVector codes = word(first + 1 + j);
         to.code(8 * block + j, low_halves(codes)), to.code(8 * block + 4 + j, high_halves(codes));
       }
     }
@@ -215,33 +265,34 @@ HWY_INLINE void write_five_bits(const Words& codes, WordVector high, const Write
 template <>
 struct Unpack<QuantisedFormat::Q5_0> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    const Words first = load_words(rows, at);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    const Words first = load_words(rows, 0);
     to.scale(0, half_number(first[0]));
     const WordVector high = hn::Or(hn::ShiftRight<16>(first[0]), hn::ShiftLeft<16>(first[1]));
-    write_five_bits(load_words(rows, at + 6), high, to);
+    write_five_bits(load_words(rows, 6), high, to);
   }
 };
 
 template <>
 struct Unpack<QuantisedFormat::Q5_1> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    const Words first = load_words(rows, at);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    const Words first = load_words(rows, 0);
     to.scale(0, half_number(first[0]));
     to.addend(0, high_half_number(first[0]));
-    write_five_bits(load_words(rows, at + 8), first[1], to);
+    write_five_bits(load_words(rows, 8), first[1], to);
   }
 };
 
 template <>
 struct Unpack<QuantisedFormat::Q8_0> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    const Words first = load_words(rows, at), lower = load_words(rows, at + 2), upper = load_words(rows, at + 18);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    const Words first = load_words(rows, 0);
+    const EightWords codes = load_eight_words(rows, 2);
     to.scale(0, half_number(first[0]));
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) to.code_with_sign(j, lower[j]), to.code_with_sign(4 + j, upper[j]);
+#pragma GCC unroll 8
+    for (int j = 0; j < 8; ++j) to.code_with_sign(j, codes[j]);
   }
 };
 
@@ -258,18 +309,18 @@ HWY_INLINE void write_unequal_steps(const Words& codes, int word, const Writer& 
 template <>
 struct Unpack<QuantisedFormat::IQ4_NL> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    const Words first = load_words(rows, at);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    const Words first = load_words(rows, 0);
     to.scale(0, half_number(first[0]));
-    write_unequal_steps(load_words(rows, at + 2), 0, to);
+    write_unequal_steps(load_words(rows, 2), 0, to);
   }
 };
 
 template <>
 struct Unpack<QuantisedFormat::IQ4_XS> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    const Words first = load_words(rows, at);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    const Words first = load_words(rows, 0);
     const FloatVector scale = half_number(first[0]);
     const DotIntegers di;
 #pragma GCC unroll 8
@@ -278,7 +329,7 @@ struct Unpack<QuantisedFormat::IQ4_XS> {
       const WordVector upper = hn::And(hn::ShiftRightSame(first[0], 16 + 2 * part), hn::Set(DotWords(), 3u));
       const IntegerVector six = hn::BitCast(di, hn::Or(lower, hn::ShiftLeft<4>(upper)));
       to.scale(part, hn::Mul(scale, hn::ConvertTo(DotFloats(), hn::Sub(six, hn::Set(di, 32)))));
-      write_unequal_steps(load_words(rows, at + 8 + 16 * part), 8 * part, to);
+      write_unequal_steps(load_words(rows, 8 + 16 * part), 8 * part, to);
     }
   }
 };

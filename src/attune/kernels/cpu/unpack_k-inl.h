@@ -22,8 +22,8 @@ namespace HWY_NAMESPACE {
 template <>
 struct Unpack<QuantisedFormat::Q2_K> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    const Words parts = load_words(rows, at), last = load_words(rows, at + 68);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    const Words parts = load_words(rows, 0), last = load_words(rows, 68);
     const FloatVector scale = half_number(last[3]), minimum = high_half_number(last[3]);
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i) {
@@ -32,14 +32,11 @@ struct Unpack<QuantisedFormat::Q2_K> {
     }
 #pragma GCC unroll 2
     for (int n = 0; n < 2; ++n) {
-#pragma GCC unroll 2
-      for (int half = 0; half < 2; ++half) {
-        const Words codes = load_words(rows, at + 16 + 32 * n + 16 * half);
+      const EightWords codes = load_eight_words(rows, 16 + 32 * n);
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j) {
-#pragma GCC unroll 4
-          for (int l = 0; l < 4; ++l) to.code(32 * n + 8 * j + 4 * half + l, field(codes[l], 2 * j, 3));
-        }
+      for (int j = 0; j < 4; ++j) {
+#pragma GCC unroll 8
+        for (int l = 0; l < 8; ++l) to.code(32 * n + 8 * j + l, field(codes[l], 2 * j, 3));
       }
     }
   }
@@ -48,9 +45,9 @@ struct Unpack<QuantisedFormat::Q2_K> {
 template <>
 struct Unpack<QuantisedFormat::Q3_K> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
     // Two bytes of codes, the 12 of the parts' scales, and the scale.
-    const Words last = load_words(rows, at + 94);
+    const Words last = load_words(rows, 94);
     const FloatVector scale = high_half_number(last[3]);
     WordVector packed[3];
 #pragma GCC unroll 3
@@ -61,19 +58,16 @@ struct Unpack<QuantisedFormat::Q3_K> {
       const WordVector six = hn::Or(lower, hn::ShiftLeft<4>(field(packed[2], i / 4 * 2, 3)));
       to.scale(i, hn::Mul(scale, hn::Sub(byte_number(six, i % 4), hn::Set(DotFloats(), 32.0f))));
     }
+    const EightWords high = load_eight_words(rows, 0);
 #pragma GCC unroll 2
-    for (int half = 0; half < 2; ++half) {
-      const Words high = load_words(rows, at + 16 * half);
-#pragma GCC unroll 2
-      for (int n = 0; n < 2; ++n) {
-        const Words codes = load_words(rows, at + 32 + 32 * n + 16 * half);
+    for (int n = 0; n < 2; ++n) {
+      const EightWords codes = load_eight_words(rows, 32 + 32 * n);
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j) {
-#pragma GCC unroll 4
-          for (int l = 0; l < 4; ++l) {
-            const WordVector third = hn::ShiftLeft<2>(field(high[l], 4 * n + j, 1));
-            to.code(32 * n + 8 * j + 4 * half + l, hn::Or(field(codes[l], 2 * j, 3), third));
-          }
+      for (int j = 0; j < 4; ++j) {
+#pragma GCC unroll 8
+        for (int l = 0; l < 8; ++l) {
+          const WordVector third = hn::ShiftLeft<2>(field(high[l], 4 * n + j, 1));
+          to.code(32 * n + 8 * j + l, hn::Or(field(codes[l], 2 * j, 3), third));
         }
       }
     }
@@ -98,18 +92,15 @@ HWY_INLINE void write_six_bit_parts(const Words& first, const Writer& to) {
 template <>
 struct Unpack<QuantisedFormat::Q4_K> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    write_six_bit_parts(load_words(rows, at), to);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    write_six_bit_parts(load_words(rows, 0), to);
 #pragma GCC unroll 4
     for (int n = 0; n < 4; ++n) {
-#pragma GCC unroll 2
-      for (int half = 0; half < 2; ++half) {
-        const Words codes = load_words(rows, at + 16 + 32 * n + 16 * half);
-#pragma GCC unroll 4
-        for (int l = 0; l < 4; ++l) {
-          to.code(16 * n + 4 * half + l, low_halves(codes[l]));
-          to.code(16 * n + 8 + 4 * half + l, high_halves(codes[l]));
-        }
+      const EightWords codes = load_eight_words(rows, 16 + 32 * n);
+#pragma GCC unroll 8
+      for (int l = 0; l < 8; ++l) {
+        to.code(16 * n + l, low_halves(codes[l]));
+        to.code(16 * n + 8 + l, high_halves(codes[l]));
       }
     }
   }
@@ -118,21 +109,18 @@ struct Unpack<QuantisedFormat::Q4_K> {
 template <>
 struct Unpack<QuantisedFormat::Q5_K> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    write_six_bit_parts(load_words(rows, at), to);
-#pragma GCC unroll 2
-    for (int half = 0; half < 2; ++half) {
-      const Words high = load_words(rows, at + 16 + 16 * half);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    write_six_bit_parts(load_words(rows, 0), to);
+    const EightWords high = load_eight_words(rows, 16);
 #pragma GCC unroll 4
-      for (int n = 0; n < 4; ++n) {
-        const Words codes = load_words(rows, at + 48 + 32 * n + 16 * half);
-#pragma GCC unroll 4
-        for (int l = 0; l < 4; ++l) {
-          const WordVector fifth = hn::ShiftLeft<4>(field(high[l], 2 * n, 1));
-          const WordVector next_fifth = hn::ShiftLeft<4>(field(high[l], 2 * n + 1, 1));
-          to.code(16 * n + 4 * half + l, hn::Or(low_halves(codes[l]), fifth));
-          to.code(16 * n + 8 + 4 * half + l, hn::Or(high_halves(codes[l]), next_fifth));
-        }
+    for (int n = 0; n < 4; ++n) {
+      const EightWords codes = load_eight_words(rows, 48 + 32 * n);
+#pragma GCC unroll 8
+      for (int l = 0; l < 8; ++l) {
+        const WordVector fifth = hn::ShiftLeft<4>(field(high[l], 2 * n, 1));
+        const WordVector next_fifth = hn::ShiftLeft<4>(field(high[l], 2 * n + 1, 1));
+        to.code(16 * n + l, hn::Or(low_halves(codes[l]), fifth));
+        to.code(16 * n + 8 + l, hn::Or(high_halves(codes[l]), next_fifth));
       }
     }
   }
@@ -141,26 +129,22 @@ struct Unpack<QuantisedFormat::Q5_K> {
 template <>
 struct Unpack<QuantisedFormat::Q6_K> {
   template <class Writer>
-  static HWY_INLINE void run(PackedRows rows, std::int64_t at, const Writer& to) {
-    const Words parts = load_words(rows, at + 192), last = load_words(rows, at + 194);
+  static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
+    const Words parts = load_words(rows, 192), last = load_words(rows, 194);
     const FloatVector scale = high_half_number(last[3]);
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i) to.scale(i, hn::Mul(scale, signed_byte_number(parts[i / 4], i % 4)));
 #pragma GCC unroll 2
     for (int n = 0; n < 2; ++n) {
-#pragma GCC unroll 2
-      for (int half = 0; half < 2; ++half) {
-        const Words high = load_words(rows, at + 128 + 32 * n + 16 * half);
-        const Words lower = load_words(rows, at + 64 * n + 16 * half);
-        const Words upper = load_words(rows, at + 64 * n + 32 + 16 * half);
-        const int word = 32 * n + 4 * half;
-#pragma GCC unroll 4
-        for (int l = 0; l < 4; ++l) {
-          to.code(word + l, hn::Or(low_halves(lower[l]), hn::ShiftLeft<4>(field(high[l], 0, 3))));
-          to.code(word + 8 + l, hn::Or(low_halves(upper[l]), hn::ShiftLeft<4>(field(high[l], 2, 3))));
-          to.code(word + 16 + l, hn::Or(high_halves(lower[l]), hn::ShiftLeft<4>(field(high[l], 4, 3))));
-          to.code(word + 24 + l, hn::Or(high_halves(upper[l]), hn::ShiftLeft<4>(field(high[l], 6, 3))));
-        }
+      const EightWords high = load_eight_words(rows, 128 + 32 * n);
+      const EightWords lower = load_eight_words(rows, 64 * n), upper = load_eight_words(rows, 64 * n + 32);
+      const int word = 32 * n;
+#pragma GCC unroll 8
+      for (int l = 0; l < 8; ++l) {
+        to.code(word + l, hn::Or(low_halves(lower[l]), hn::ShiftLeft<4>(field(high[l], 0, 3))));
+        to.code(word + 8 + l, hn::Or(low_halves(upper[l]), hn::ShiftLeft<4>(field(high[l], 2, 3))));
+        to.code(word + 16 + l, hn::Or(high_halves(lower[l]), hn::ShiftLeft<4>(field(high[l], 4, 3))));
+        to.code(word + 24 + l, hn::Or(high_halves(upper[l]), hn::ShiftLeft<4>(field(high[l], 6, 3))));
       }
     }
   }
