@@ -18,6 +18,15 @@ struct Merge {
   std::int32_t id;
 };
 
+/// A merge of a file whose tokens are being looked up.
+struct PendingMerge {
+  struct Part {
+    std::string_view token;
+    std::uint64_t hash;
+    std::int32_t id = -1;
+  } first, second;
+};
+
 struct BpeConfig {
   std::optional<std::string> unknown, continuing_prefix, end_suffix;
   bool fuse_unknown = false, byte_fallback = false, ignore_merges = false;
@@ -92,27 +101,46 @@ class Bpe final : public TokenizerModel {
   }
 
  private:
+  /// Some merges at a time: their look-ups miss the caches, and so do not wait for each other.
   void read_merges(const JsonView& merges) {
-    const std::string prefix = config_.continuing_prefix.value_or("");
     merges_.reserve(static_cast<std::size_t>(merges.size()));
+    std::vector<PendingMerge> pending;
     std::uint32_t rank = 0;
     std::int32_t last = 0;  // what the merge before gave: most vocabularies go on as their merges do
-    std::string joined;
+    const auto take = [&] {
+      for (PendingMerge& one : pending) {
+        one.first.id = vocabulary_.find(one.first.token, one.first.hash);
+        one.second.id = vocabulary_.find(one.second.token, one.second.hash);
+        merges_.prefetch(pair_key(one.first.id, one.second.id));
+      }
+      for (const PendingMerge& one : pending) take_merge(merges, one, rank++, last);
+      pending.clear();
+    };
     merges.each_pair([&](std::string_view a, std::string_view b) {
-      const auto id_of = [&](std::string_view token) {
-        const std::int32_t id = vocabulary_.find(token);
-        if (id < 0)
-          merges.reject("[{}] joins \"{}\" and \"{}\", but \"{}\" is not in the vocabulary", rank, a, b, token);
-        return id;
-      };
-      const std::int32_t first = id_of(a), second = id_of(b);
-      if (b.size() < prefix.size()) merges.reject("[{}]: \"{}\" lacks the prefix \"{}\"", rank, b, prefix);
-      joined.assign(a).append(b.substr(prefix.size()));
-      ++last;
-      if (!vocabulary_.has(last) || vocabulary_.token(last) != joined) last = id_of(joined);
-      merges_[pair_key(first, second)] = {rank, last};  // given twice, the later rank counts
-      ++rank;
+      pending.push_back({{a, hash_bytes(a)}, {b, hash_bytes(b)}});
+      vocabulary_.prefetch(pending.back().first.hash), vocabulary_.prefetch(pending.back().second.hash);
+      if (pending.size() == 64) take();
     });
+    take();
+  }
+
+  void take_merge(const JsonView& merges, const PendingMerge& merge, std::uint32_t rank, std::int32_t& last) {
+    const auto& [first, second] = merge;
+    const auto check_known = [&](std::string_view token, std::int32_t id) {
+      if (id < 0)
+        merges.reject("[{}] joins \"{}\" and \"{}\", but \"{}\" is not in the vocabulary", rank, first.token,
+                      second.token, token);
+    };
+    check_known(first.token, first.id);
+    check_known(second.token, second.id);
+    const std::string_view prefix = config_.continuing_prefix ? *config_.continuing_prefix : std::string_view();
+    if (second.token.size() < prefix.size())
+      merges.reject("[{}]: \"{}\" lacks the prefix \"{}\"", rank, second.token, prefix);
+    const std::string joined = std::string(first.token).append(second.token.substr(prefix.size()));
+    ++last;
+    if (!vocabulary_.has(last) || vocabulary_.token(last) != joined) last = vocabulary_.find(joined);
+    check_known(joined, last);
+    merges_[pair_key(first.id, second.id)] = {rank, last};  // given twice, the later rank counts
   }
 
   /// The word's characters as tokens; what the vocabulary lacks falls back to bytes, or to the unknown token, or is

@@ -15,6 +15,17 @@ inline std::uint64_t mix_bits(std::uint64_t x) {
   return x ^ x >> 32;
 }
 
+/// Up to 7 bytes as a number; distinct for distinct bytes of one length.
+inline std::uint64_t few_bytes(const char* at, std::size_t count) {
+  const auto byte = [&](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(at[i])}; };
+  if (count == 0) return 0;
+  if (count < 4) return byte(0) | byte(count / 2) << 8 | byte(count - 1) << 16;
+  std::uint32_t begin, end;
+  std::memcpy(&begin, at, 4);
+  std::memcpy(&end, at + count - 4, 4);
+  return begin | std::uint64_t{end} << 32;
+}
+
 /// A fast hash of bytes for tables inside one process; not for files.
 inline std::uint64_t hash_bytes(std::string_view text) {
   std::uint64_t hash = text.size() * 0x9E3779B97F4A7C15u;
@@ -26,9 +37,7 @@ inline std::uint64_t hash_bytes(std::string_view text) {
     hash = (hash ^ word) * 0x9FB21C651E98DF25u;
     hash ^= hash >> 35;
   }
-  std::uint64_t tail = 0;
-  if (left > 0) std::memcpy(&tail, at, left);
-  return mix_bits(hash ^ tail);
+  return mix_bits(hash ^ few_bytes(at, left));
 }
 
 /// Open addressing with linear probing from a 64-bit key (never ~0) to a small value. Grows at two thirds full.
@@ -49,6 +58,9 @@ class FlatMap {
     }
   }
   Value* find(std::uint64_t key) { return const_cast<Value*>(static_cast<const FlatMap*>(this)->find(key)); }
+
+  /// Asks for the memory that a look-up of the key will read.
+  void prefetch(std::uint64_t key) const { __builtin_prefetch(&slots_[mix_bits(key) & mask_]); }
 
   /// The value at the key, made by default where there was none.
   Value& operator[](std::uint64_t key) {

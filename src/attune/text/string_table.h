@@ -15,15 +15,19 @@ class StringTable {
   static constexpr std::int32_t none = -1;
 
   /// The number of `text`, or none.
-  std::int32_t find(std::string_view text) const {
+  std::int32_t find(std::string_view text) const { return find(text, hash_bytes(text)); }
+  /// The same where the hash_bytes() of the text is known.
+  std::int32_t find(std::string_view text, std::uint64_t hash) const {
     if (slots_.empty()) return none;
-    const std::uint64_t hash = hash_bytes(text);
     for (std::size_t i = hash & mask();; i = (i + 1) & mask()) {
       const Slot& slot = slots_[i];
       if (slot.number == none) return none;
       if (slot.tag == tag_of(hash) && (*this)[slot.number] == text) return slot.number;
     }
   }
+
+  /// Asks for the memory that a look-up will read first.
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(slots_.data() + (hash & mask())); }
 
   /// The number of `text`, which is added where it is new.
   std::int32_t add(std::string_view text) {

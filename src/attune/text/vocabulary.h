@@ -19,10 +19,13 @@ class Vocabulary {
   /// count.
   static Vocabulary read(const JsonView& object);
 
-  std::int32_t find(std::string_view token) const {
-    const std::int32_t number = tokens_.find(token);
+  std::int32_t find(std::string_view token) const { return find(token, hash_bytes(token)); }
+  /// The same where the hash_bytes() of the token is known, and the memory for it may have been asked for.
+  std::int32_t find(std::string_view token, std::uint64_t hash) const {
+    const std::int32_t number = tokens_.find(token, hash);
     return number < 0 ? none : ids_[static_cast<std::size_t>(number)];
   }
+  void prefetch(std::uint64_t hash) const { tokens_.prefetch(hash); }
   bool has(std::int32_t id) const { return id >= 0 && id < limit() && numbers_[static_cast<std::size_t>(id)] >= 0; }
   /// The token of an id that the vocabulary has.
   std::string_view token(std::int32_t id) const { return tokens_[numbers_[static_cast<std::size_t>(id)]]; }
