@@ -125,7 +125,7 @@ class Bpe final : public TokenizerModel {
   }
 
   void take_merge(const JsonView& merges, const PendingMerge& merge, std::uint32_t rank, std::int32_t& last) {
-    const auto& [first, second] = merge;
+    const PendingMerge::Part &first = merge.first, &second = merge.second;
     const auto check_known = [&](std::string_view token, std::int32_t id) {
       if (id < 0)
         merges.reject("[{}] joins \"{}\" and \"{}\", but \"{}\" is not in the vocabulary", rank, first.token,
