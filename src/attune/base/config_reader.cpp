@@ -21,6 +21,7 @@ struct ConfigReader::State {
   std::set<std::string, std::less<>> asked;                // names that are known: somebody asked for them
   std::set<std::string, std::less<>> read;                 // and those that may be there
   std::map<std::string, std::shared_ptr<State>> children;  // nested objects by key
+  Json defaults = Json::object();                          // what was taken for keys that are not there
 
   /// The value, counted as read; nullptr if absent.
   const Json* take(std::string_view key) {
@@ -33,6 +34,17 @@ struct ConfigReader::State {
   const Json* take_if_set(std::string_view key) {
     const Json* value = take(key);
     return value && !value->is_null() ? value : nullptr;
+  }
+  /// The value of a key that is not there: the first that was taken for it.
+  template <class T>
+  T otherwise(std::string_view key, T value) {
+    defaults.emplace(key, value);
+    return value;
+  }
+  double otherwise(std::string_view key, double value) {
+    const bool whole = value == std::floor(value) && std::abs(value) < 1e15;  // 10000 as a file would say it
+    defaults.emplace(key, whole ? Json(static_cast<std::int64_t>(value)) : Json(value));
+    return value;
   }
   std::string path(std::string_view key) const { return "\"" + prefix + std::string(key) + "\""; }
 
@@ -136,7 +148,7 @@ std::int64_t ConfigReader::integer(std::string_view key, Range range) const {
 }
 
 std::int64_t ConfigReader::integer_or(std::string_view key, std::int64_t otherwise, Range range) const {
-  return state_->take_if_set(key) ? integer(key, range) : otherwise;
+  return state_->take_if_set(key) ? integer(key, range) : state_->otherwise(key, otherwise);
 }
 
 double ConfigReader::number(std::string_view key, Range range) const {
@@ -147,7 +159,7 @@ double ConfigReader::number(std::string_view key, Range range) const {
 }
 
 double ConfigReader::number_or(std::string_view key, double otherwise, Range range) const {
-  return state_->take_if_set(key) ? number(key, range) : otherwise;
+  return state_->take_if_set(key) ? number(key, range) : state_->otherwise(key, otherwise);
 }
 
 bool ConfigReader::flag(std::string_view key) const {
@@ -157,7 +169,7 @@ bool ConfigReader::flag(std::string_view key) const {
 }
 
 bool ConfigReader::flag_or(std::string_view key, bool otherwise) const {
-  return state_->take_if_set(key) ? flag(key) : otherwise;
+  return state_->take_if_set(key) ? flag(key) : state_->otherwise(key, otherwise);
 }
 
 std::string ConfigReader::string(std::string_view key) const {
@@ -167,7 +179,7 @@ std::string ConfigReader::string(std::string_view key) const {
 }
 
 std::string ConfigReader::string_or(std::string_view key, std::string otherwise) const {
-  return state_->take_if_set(key) ? string(key) : otherwise;
+  return state_->take_if_set(key) ? string(key) : state_->otherwise(key, std::move(otherwise));
 }
 
 std::string ConfigReader::choice(std::string_view key, const std::vector<std::string>& allowed) const {
@@ -181,7 +193,7 @@ std::string ConfigReader::choice(std::string_view key, const std::vector<std::st
 
 std::string ConfigReader::choice_or(std::string_view key, std::string otherwise,
                                     const std::vector<std::string>& allowed) const {
-  return state_->take_if_set(key) ? choice(key, allowed) : otherwise;
+  return state_->take_if_set(key) ? choice(key, allowed) : state_->otherwise(key, std::move(otherwise));
 }
 
 std::vector<std::string> ConfigReader::strings_or(std::string_view key, std::vector<std::string> otherwise) const {
@@ -220,6 +232,8 @@ const Json& ConfigReader::raw(std::string_view key) const {
   const Json* value = state_->take(key);
   return value ? *value : null;
 }
+
+JsonValue ConfigReader::defaults() const { return state_->defaults; }
 
 void ConfigReader::ignore(const std::vector<std::string>& keys) const { state_->read.insert(keys.begin(), keys.end()); }
 

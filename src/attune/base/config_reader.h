@@ -61,6 +61,9 @@ class ConfigReader {
   /// The raw value, counted as read; null if absent.
   const Json& raw(std::string_view key) const;
 
+  /// What was taken so far for keys that are absent or null: their values by name, of this object alone, not of nested
+  /// ones. Lists are not among them.
+  JsonValue defaults() const;
   void ignore(const std::vector<std::string>& keys) const;
   void finish() const;
   /// An Error about one key of this object, with its path and source.

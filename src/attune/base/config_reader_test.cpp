@@ -52,6 +52,19 @@ TEST(ConfigReader, AbsentAndNullGiveTheOtherwise) {
   EXPECT_NO_THROW(c.finish());
 }
 
+TEST(ConfigReader, TellsWhatWasTakenForKeysThatAreNotThere) {
+  ConfigReader c = reader(R"({"given":1,"null":null,"inner":{}})");
+  c.integer_or("given", 7);
+  c.integer_or("null", 2);
+  c.integer_or("null", 3);
+  c.number_or("epsilon", 1e-5);
+  c.number_or("theta", 10000.0);
+  c.flag_or("tied", true);
+  c.string_or("act", "gelu");
+  c.object_or_empty("inner").integer_or("nested", 1);
+  EXPECT_EQ(*c.defaults(), parse_json(R"({"null":2,"epsilon":1e-05,"theta":10000,"tied":true,"act":"gelu"})", "test"));
+}
+
 TEST(ConfigReader, AMissingKeyIsNamedWithWhatIsExpected) {
   EXPECT_EQ(error_of("{}", [](auto& c) { c.integer("hidden_size", {.at_least = 1}); }),
             "reading config.json: \"hidden_size\" is missing: expected a whole number, at least 1");

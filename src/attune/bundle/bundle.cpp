@@ -240,7 +240,7 @@ Bundle load_bundle(const Path& model, const LoadOptions& options) {
   Bundle bundle;
   bundle.path = model;
   bundle.config = files.config;
-  bundle.model = build_model(files.config, files.config_name, std::move(source), options.head);
+  bundle.model = build_model(files.config, files.config_name, std::move(source), options.head, &bundle.defaults);
   TextFiles of_texts = texts.get();
   bundle.tokenizer = std::move(of_texts.tokenizer);
   bundle.chat = std::move(of_texts.chat);

@@ -14,7 +14,8 @@ namespace attune {
 /// thing.
 struct Bundle {
   Path path;
-  JsonValue config;  // config.json's object; of a GGUF file, what its metadata say, under the published names
+  JsonValue config;    // config.json's object; of a GGUF file, what its metadata say, under the published names
+  JsonValue defaults;  // what the architecture takes for the keys that config.json's object does not have
   std::unique_ptr<Model> model;
   std::optional<Tokenizer> tokenizer;  // none where the directory holds none
   ChatTexts chat;                      // its chat templates; for ChatTemplate::of()

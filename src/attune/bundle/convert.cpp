@@ -171,7 +171,8 @@ ConvertReport convert_to_gguf(const Path& directory, const Path& file, const Ggu
         directory.string());
   const GgufArchitecture& architecture = gguf_architecture_for(bundle.model->facts().model_type);
   const std::string doing = "converting " + directory.string();
-  GgufConfigTarget config = within(doing, [&] { return gguf_config_target(*bundle.config, architecture); });
+  GgufConfigTarget config =
+      within(doing, [&] { return gguf_config_target(*bundle.config, *bundle.defaults, architecture); });
   GgufMetadata metadata;
   metadata.set("general.architecture", GgufValue::text(architecture.name));
   metadata.set("general.type", GgufValue::text("model"));
@@ -192,6 +193,12 @@ ConvertReport convert_to_gguf(const Path& directory, const Path& file, const Ggu
   const GgufHeads heads = heads_of(metadata);
   const std::map<std::string, Target> targets =
       within(doing, [&] { return targets_of(*bundle.model, architecture, report); });
+  const char* tied = "tie_word_embeddings";
+  check(!targets.contains("output.weight") || bundle.config->value(tied, bundle.defaults->value(tied, false)) == false,
+        "{}: \"{}\" is true in its config.json, or by default, and the weights have an output layer of their own: "
+        "readers of "
+        "a GGUF file would take it for false: say so in config.json, or remove that layer",
+        doing, tied);
   if (const auto types = targets.find("token_types.weight"); types != targets.end())
     metadata.set("tokenizer.ggml.token_type_count", GgufValue::u32(static_cast<std::uint32_t>(types->second.shape[0])));
   const auto checkpoint = bundle.model->parameters().source().checkpoint;

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <map>
+#include <set>
+
 #include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
@@ -123,7 +127,7 @@ TEST(GgufBundle, WhatEachFileOfAnArchitectureImpliesMayStandInItsConfig) {
   for (const auto& [name, more] : said) {
     const GgufArchitecture& architecture = gguf_architecture(name, false);
     GgufConfigTarget target{name};
-    EXPECT_NO_THROW(target = gguf_config_target(with_keys(name, more), architecture)) << name;
+    EXPECT_NO_THROW(target = gguf_config_target(with_keys(name, more), Json::object(), architecture)) << name;
     EXPECT_TRUE(target.metadata.integer(name + ".context_length")) << name;  // llama.cpp asks for it
   }
   const std::pair<std::string, Json> contradicted[] = {{"qwen2", {{"use_sliding_window", true}}},
@@ -132,10 +136,35 @@ TEST(GgufBundle, WhatEachFileOfAnArchitectureImpliesMayStandInItsConfig) {
                                                        {"gemma3", {{"_sliding_window_pattern", 4}}},
                                                        {"falcon", {{"activation", "relu"}}}};
   for (const auto& [name, more] : contradicted)
-    EXPECT_THROW(gguf_config_target(with_keys(name, more), gguf_architecture(name, false)), Error) << name;
-  EXPECT_EQ(gguf_config_target(with_keys("bloom", {{"seq_length", 4096}}), gguf_architecture("bloom", false))
-                .metadata.integer("bloom.context_length"),
-            4096);
+    EXPECT_THROW(gguf_config_target(with_keys(name, more), Json::object(), gguf_architecture(name, false)), Error)
+        << name;
+  EXPECT_EQ(
+      gguf_config_target(with_keys("bloom", {{"seq_length", 4096}}), Json::object(), gguf_architecture("bloom", false))
+          .metadata.integer("bloom.context_length"),
+      4096);
+}
+
+TEST(GgufBundle, NewerAndOlderNamesAndDefaultsOfRotaryPositionsAreWritten) {
+  const auto written = [](const std::string& name, const Json& more, const std::vector<std::string>& without,
+                          const Json& defaults) {
+    Json config = with_keys(name, more);
+    for (const std::string& key : without) config.erase(key);
+    return gguf_config_target(config, defaults, gguf_architecture(name, false)).metadata;
+  };
+  const Json both = {{"full_attention", {{"rope_theta", 700.0}, {"rope_type", "default"}}},
+                     {"sliding_attention", {{"rope_theta", 60.0}, {"rope_type", "default"}}}};
+  const GgufMetadata gemma = written("gemma3", {{"rope_parameters", both}},
+                                     {"rope_theta", "rope_scaling", "rope_local_base_freq"}, {{"rope_theta", 1000000}});
+  EXPECT_EQ(gemma.decimal("gemma3.rope.freq_base"), 700);
+  EXPECT_EQ(gemma.decimal("gemma3.rope.freq_base_swa"), 60);
+  const Json yarn = {{"rope_scaling", {{"rope_type", "yarn"}}}, {"max_position_embeddings", 64}};
+  const GgufMetadata llama = written("llama", yarn, {"rope_parameters"}, {{"original_max_position_embeddings", 16}});
+  EXPECT_EQ(llama.decimal("llama.rope.scaling.factor"), 4);
+  EXPECT_EQ(llama.integer("llama.rope.scaling.original_context_length"), 16);
+  const GgufMetadata bloom =
+      written("bloom", {{"num_hidden_layers", 3}, {"n_embed", 16}}, {"n_layer", "hidden_size"}, {});
+  EXPECT_EQ(bloom.integer("bloom.block_count"), 3);
+  EXPECT_EQ(bloom.integer("bloom.feed_forward_length"), 64);
 }
 
 TEST(GgufBundle, ModelsAreTheSameThereAndBack) {
@@ -159,6 +188,57 @@ TEST(GgufBundle, ModelsAreTheSameThereAndBack) {
     EXPECT_LT(difference(states_of(scratch.path / "back", entry.path() / "input.jsonl"), states), 2e-5);
   }
   EXPECT_GE(converted, 2);  // most have settings that no file of their architecture has
+}
+
+/// Leaves out one key after the other of a model directory's config.json, as far as weights and form of a GGUF file fit
+/// what is taken for it. Counts the keys by name.
+void leave_out_keys(const Path& directory, std::map<std::string, int>& left_out) {
+  Json config = read_json(directory / "config.json");
+  const Json all = config;
+  for (const auto& [key, value] : all.items()) {
+    // What it is, and the width, whose default fits no small model and takes its time to find out.
+    if (key == "model_type" || key == "architectures" || key == "hidden_size" || key == "d_model" || key == "n_embd")
+      continue;
+    Json less = config;
+    less.erase(key);
+    std::ofstream(directory / "config.json") << to_text(less);
+    try {
+      const Bundle bundle = load_bundle(directory);
+      if (!bundle.model->parameters().fresh().empty()) continue;  // a weight that the file does not have
+      gguf_config_target(less, *bundle.defaults, gguf_architecture_for(bundle.model->facts().model_type));
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find("must say it"), std::string::npos) << error.what();
+      continue;
+    }
+    config = less;
+    ++left_out[key];
+  }
+  std::ofstream(directory / "config.json") << to_text(config);
+}
+
+TEST(GgufBundle, AKeyThatConfigJsonLeavesOutIsWrittenAsTheModelReadsIt) {
+  std::map<std::string, int> left_out;
+  std::set<std::string> seen;  // one model of each architecture
+  const Json cases = GgufModels::cases();
+  for (const auto& [name, one] : cases.items()) {
+    if (!seen.insert(one["model_type"].get<std::string>()).second) continue;
+    SCOPED_TRACE(name);
+    TemporaryDirectory scratch;
+    const Path directory = scratch.path / "model", file = scratch.path / "model.gguf";
+    convert_to_directory(golden / "gguf" / (name + ".gguf"), directory, DType::F32);
+    leave_out_keys(directory, left_out);
+    try {
+      convert_to_gguf(directory, file, DType::F32);
+    } catch (const Error& error) {  // T5 is tied by default, and this one is not
+      EXPECT_NE(std::string(error.what()).find("tie_word_embeddings"), std::string::npos) << error.what();
+      continue;
+    }
+    EXPECT_LT(difference(outputs_of(file, one), outputs_of(directory, one)), 1e-4);
+  }
+  for (const char* key : {"layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "rms_norm_eps", "rope_theta",
+                          "sliding_window", "max_position_embeddings", "logit_scale", "partial_rotary_factor",
+                          "final_logit_softcapping", "attention_multiplier", "use_parallel_residual", "n_layer"})
+    EXPECT_GT(left_out[key], 0) << key;
 }
 
 TEST(GgufBundle, SmallTypesAreNearTheModel) {

@@ -66,15 +66,6 @@ Parts experts(const std::string& count) {
   return {integer_key(count, "expert_count"), integer_key("num_experts_per_tok", "expert_used_count")};
 }
 
-/// Published configs say "num_experts", transformers 5 writes "num_local_experts": one of the two is there.
-GgufConfigPart expert_count_part() {
-  const GgufConfigPart own = integer_key("num_experts", "expert_count");
-  const GgufConfigPart other = integer_key("num_local_experts", "expert_count");
-  return {{"num_experts", "num_local_experts"}, own.read, [=](const Json& config, GgufConfigTarget& target) {
-            (config.contains("num_local_experts") ? other : own).write(config, target);
-          }};
-}
-
 std::map<std::string, ConfigForm> all_forms() {
   const Parts head_dim_of_phi = {rotary_share_part("partial_rotary_factor")};
   std::map<std::string, ConfigForm> forms;
@@ -90,7 +81,8 @@ std::map<std::string, ConfigForm> all_forms() {
                                     number_key("residual_multiplier", "residual_scale", optional),
                                     number_key("logits_scaling", "logit_scale", optional)}};
   forms["qwen2"] = {"Qwen2ForCausalLM", llama_like() + Parts{qwen_window_part()}};
-  const Parts qwen_experts = {expert_count_part(), integer_key("num_experts_per_tok", "expert_used_count"),
+  const Parts qwen_experts = {either_key("num_experts", "num_local_experts", "expert_count"),
+                              integer_key("num_experts_per_tok", "expert_used_count"),
                               integer_key("moe_intermediate_size", "expert_feed_forward_length"),
                               fixed_key("decoder_sparse_step", 1), qwen_window_part()};
   forms["qwen2_moe"] = {"Qwen2MoeForCausalLM",
@@ -108,8 +100,7 @@ std::map<std::string, ConfigForm> all_forms() {
   forms["gemma3_text"] = {
       "Gemma3ForCausalLM",
       gemma_like() + Parts{number_key("final_logit_softcapping", "final_logit_softcapping", optional),
-                           number_key("rope_local_base_freq", "rope.freq_base_swa", optional), window_pattern_part(6),
-                           query_scale_part(62)}};
+                           window_rope_part(), window_pattern_part(6), query_scale_part(62)}};
   forms["phi"] = {"PhiForCausalLM",
                   sizes() + grouped() + head_dim_of_phi +
                       Parts{layer_norm("layer_norm_eps"), rope_part(), fixed_key("tie_word_embeddings", false),
@@ -135,7 +126,7 @@ std::map<std::string, ConfigForm> all_forms() {
   forms["gpt2"] = {"GPT2LMHeadModel",
                    {integer_key("n_embd", "embedding_length"), integer_key("n_layer", "block_count"),
                     integer_key("n_head", "attention.head_count"), integer_key("n_positions", "context_length"),
-                    inner_part("n_inner", "n_embd"), layer_norm("layer_norm_epsilon"), tied_part(),
+                    inner_part("n_inner"), layer_norm("layer_norm_epsilon"), tied_part(),
                     fixed_key("activation_function", "gelu_new"), fixed_key("scale_attn_weights", true),
                     fixed_key("scale_attn_by_inverse_layer_idx", false)}};
   forms["gpt_neox"] = {
@@ -145,16 +136,17 @@ std::map<std::string, ConfigForm> all_forms() {
                       fixed_key("hidden_act", "gelu"), tensor_key("attention_bias", "blk.0.attn_qkv.bias")}};
   forms["falcon"] = {
       "FalconForCausalLM",
-      {integer_key("hidden_size", "embedding_length"), integer_key("num_hidden_layers", "block_count"),
+      {either_key("hidden_size", "n_embed", "embedding_length"), integer_key("num_hidden_layers", "block_count"),
        integer_key("num_attention_heads", "attention.head_count"), layer_norm("layer_norm_epsilon"), falcon_part(),
        rope_part(), tied_part(), fixed_key("parallel_attn", true), fixed_key("alibi", false),
        fixed_key("activation", "gelu"), tensor_key("bias", "blk.0.attn_qkv.bias"),
        integer_key("max_position_embeddings", "context_length", optional)}};
   forms["bloom"] = {
       "BloomForCausalLM",
-      {integer_key("hidden_size", "embedding_length"), integer_key("n_layer", "block_count"),
-       integer_key("n_head", "attention.head_count"), layer_norm("layer_norm_epsilon"), tied_part(),
-       fixed_key("apply_residual_connection_post_layernorm", false), inner_part("ffn_hidden_size", "hidden_size")}};
+      {either_key("hidden_size", "n_embed", "embedding_length"),
+       either_key("n_layer", "num_hidden_layers", "block_count"),
+       either_key("n_head", "num_attention_heads", "attention.head_count"), layer_norm("layer_norm_epsilon"),
+       tied_part(), fixed_key("apply_residual_connection_post_layernorm", false), inner_part("ffn_hidden_size")}};
   forms["mpt"] = {
       "MptForCausalLM",
       {integer_key("d_model", "embedding_length"), integer_key("n_layers", "block_count"),
@@ -283,6 +275,18 @@ void read_token_ids(const GgufConfigSource& source, Json& config) {
     config["eos_token_id"] = *eos;
 }
 
+/// With what the reader of config.json took for keys that have a place in the file and are not there. A 0 says that
+/// there is none of something, as absence does in a file.
+Json completed(Json config, const Json& defaults, const ConfigForm& form) {
+  for (const GgufConfigPart& part : form.parts)
+    for (const std::string& key : part.published) {
+      const auto found = defaults.find(key);
+      if (found != defaults.end() && *found != 0 && (!config.contains(key) || config[key].is_null()))
+        config[key] = *found;
+    }
+  return config;
+}
+
 }  // namespace
 
 Json gguf_config(const GgufFile& file, const GgufArchitecture& architecture) {
@@ -301,8 +305,9 @@ Json gguf_config(const GgufFile& file, const GgufArchitecture& architecture) {
   });
 }
 
-GgufConfigTarget gguf_config_target(const Json& config, const GgufArchitecture& architecture) {
+GgufConfigTarget gguf_config_target(const Json& said, const Json& defaults, const GgufArchitecture& architecture) {
   const ConfigForm& form = form_of(architecture.model_type);
+  const Json config = completed(said, defaults, form);
   GgufConfigTarget target{architecture.name};
   target.integer("vocab_size", required_integer(config, "vocab_size"));
   std::vector<std::string> known = {"seq_length"};

@@ -13,7 +13,8 @@ namespace attune {
 Json gguf_config(const GgufFile& file, const GgufArchitecture& architecture);
 
 /// The same way back: metadata of the model's sizes, and the vectors that belong to the config. Throws Error that names
-/// what a GGUF file of that architecture has no place for. `config` is one that build_model has accepted.
-GgufConfigTarget gguf_config_target(const Json& config, const GgufArchitecture& architecture);
+/// what a GGUF file of that architecture has no place for. `config` is one that build_model has accepted, `defaults`
+/// what it took for the keys that are not there.
+GgufConfigTarget gguf_config_target(const Json& config, const Json& defaults, const GgufArchitecture& architecture);
 
 }  // namespace attune

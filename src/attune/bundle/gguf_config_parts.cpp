@@ -4,6 +4,7 @@
 #include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
+#include "attune/ops/activation.h"
 
 namespace attune {
 
@@ -13,6 +14,16 @@ bool given(const Json& config, const std::string& key) { return config.contains(
 
 [[noreturn]] void missing(const std::string& key) {
   fail("the config has no \"{}\", and a GGUF file must say it: write it into config.json", key);
+}
+
+/// Whether two values say the same; some activations have several names.
+bool same(const Json& a, const Json& b) {
+  if (a == b || !a.is_string() || !b.is_string()) return a == b;
+  try {
+    return parse_activation(a.get<std::string>()) == parse_activation(b.get<std::string>());
+  } catch (const Error&) {
+    return false;  // they name something else
+  }
 }
 
 }  // namespace
@@ -80,6 +91,13 @@ GgufConfigPart integer_key(const std::string& published, const std::string& file
           }};
 }
 
+GgufConfigPart either_key(const std::string& published, const std::string& other, const std::string& file) {
+  const GgufConfigPart first = integer_key(published, file), second = integer_key(other, file);
+  return {{published, other}, first.read, [=](const Json& config, GgufConfigTarget& target) {
+            (given(config, other) ? second : first).write(config, target);
+          }};
+}
+
 GgufConfigPart number_key(const std::string& published, const std::string& file, GgufKeyNeed need) {
   return {{published},
           [=](const GgufConfigSource& source, Json& config) {
@@ -118,7 +136,7 @@ GgufConfigPart fixed_key(const std::string& published, const Json& value) {
           [=](const GgufConfigSource&, Json& config) { config[published] = value; },
           [=](const Json& config, GgufConfigTarget& target) {
             const Json own = given(config, published) ? config[published] : value;
-            check(own == value, "\"{}\" is {}: a GGUF file of {} has no place for it, all have {}", published,
+            check(same(own, value), "\"{}\" is {}: a GGUF file of {} has no place for it, all have {}", published,
                   own.dump(), target.architecture, value.dump());
           }};
 }

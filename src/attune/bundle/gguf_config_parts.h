@@ -58,6 +58,8 @@ struct GgufConfigPart {
 enum class GgufKeyNeed { required, optional };
 GgufConfigPart integer_key(const std::string& published, const std::string& file,
                            GgufKeyNeed need = GgufKeyNeed::required);
+/// A whole number that configs have under either name, and a directory made of a file under the first.
+GgufConfigPart either_key(const std::string& published, const std::string& other, const std::string& file);
 /// A whole number of the published config; an Error that names the key where it is absent or no whole number.
 std::int64_t required_integer(const Json& config, const std::string& key);
 GgufConfigPart number_key(const std::string& published, const std::string& file,
@@ -70,6 +72,8 @@ GgufConfigPart fixed_key(const std::string& published, const Json& value);
 
 /// Rotary positions: theta and scaling. `longrope` for Phi-3, which has its factors as tensors.
 GgufConfigPart rope_part();
+/// Theta of layers with a window: "rope_local_base_freq", or in rope_part()'s object, where each kind of layer has one.
+GgufConfigPart window_rope_part();
 /// "partial_rotary_factor" or another name, from how many values of a head turn.
 GgufConfigPart rotary_share_part(const std::string& published);
 /// "sliding_window" with "layer_types": all but every n-th layer have the window.

@@ -45,7 +45,10 @@ GgufConfigPart no_rope_part() {
             for (std::int64_t i = 0; i < layers; ++i) config["no_rope_layers"].push_back((i + 1) % 4 != 0 ? 1 : 0);
           },
           [](const Json& config, GgufConfigTarget& target) {
-            const Json turns = config.value("no_rope_layers", Json::array());
+            const Json turns = config.value("no_rope_layers", Json());
+            check(turns.is_array() || config.value("no_rope_layer_interval", 4) == 4,
+                  "\"no_rope_layer_interval\" is {}: in a GGUF file of {} every fourth layer has no positions",
+                  config.value("no_rope_layer_interval", 4), target.architecture);
             for (std::size_t i = 0; i < turns.size(); ++i)
               check(turns[i] == ((i + 1) % 4 != 0 ? 1 : 0),
                     "\"no_rope_layers\" has {} for layer {}: in a GGUF file of {} every fourth layer has no positions",
@@ -86,7 +89,8 @@ GgufConfigPart falcon_part() {
             target.integer("attention.head_count_kv", newer ? own : shared ? 1 : heads);
             const Json inner = config.value("ffn_hidden_size", Json());
             target.integer("feed_forward_length",
-                           inner.is_null() ? 4 * required_integer(config, "hidden_size") : inner.get<std::int64_t>());
+                           inner.is_null() ? 4 * target.metadata.integer(target.key("embedding_length")).value_or(0)
+                                           : inner.get<std::int64_t>());
             target.text("tensor_data_layout", "jploski");
           }};
 }
@@ -97,7 +101,7 @@ GgufConfigPart neox_base_part() {
           [](const Json&, GgufConfigTarget&) {}};
 }
 
-GgufConfigPart inner_part(const std::string& published, const std::string& hidden) {
+GgufConfigPart inner_part(const std::string& published) {
   return {{published},
           [=](const GgufConfigSource& source, Json& config) {
             const std::int64_t inner = source.required("feed_forward_length");
@@ -106,7 +110,8 @@ GgufConfigPart inner_part(const std::string& published, const std::string& hidde
           [=](const Json& config, GgufConfigTarget& target) {
             const Json inner = config.value(published, Json());
             target.integer("feed_forward_length",
-                           inner.is_null() ? 4 * required_integer(config, hidden) : inner.get<std::int64_t>());
+                           inner.is_null() ? 4 * target.metadata.integer(target.key("embedding_length")).value_or(0)
+                                           : inner.get<std::int64_t>());
           }};
 }
 

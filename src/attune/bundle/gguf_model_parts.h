@@ -19,7 +19,7 @@ GgufConfigPart falcon_part();
 /// GPT-NeoX's name for rope_theta, beside it: after rope_part().
 GgufConfigPart neox_base_part();
 /// gpt2's and bloom's inner layer is 4 times as wide as the outer where the config does not say.
-GgufConfigPart inner_part(const std::string& published, const std::string& hidden);
+GgufConfigPart inner_part(const std::string& published);
 GgufConfigPart mpt_part();
 GgufConfigPart t5_feedforward_part();
 

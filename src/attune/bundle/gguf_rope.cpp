@@ -103,10 +103,12 @@ double required_in(const Json& object, const char* key) {
   return object[key].get<double>();
 }
 
-/// Under either of the names that configs have had: the object of scaling, and "rope_theta" within or beside it.
+/// Under either of the names that configs have had: the object of scaling, and "rope_theta" within or beside it. Where
+/// each kind of layer has an object of its own, that of those that see all.
 Json rope_object(const Json& config) {
   for (const char* name : {"rope_parameters", "rope_scaling"})
-    if (config.contains(name) && config[name].is_object()) return config[name];
+    if (config.contains(name) && config[name].is_object())
+      return config[name].contains("full_attention") ? config[name]["full_attention"] : config[name];
   return Json::object();
 }
 
@@ -115,11 +117,16 @@ std::vector<double> divisors_in(const Json& scaling, const char* key) {
   return scaling[key].get<std::vector<double>>();
 }
 
-void write_long_rope(const Json& config, const Json& scaling, GgufConfigTarget& target) {
-  const double longest = number_in(config, "max_position_embeddings", 0);
-  const double original = number_in(scaling, "original_max_position_embeddings",
-                                    number_in(config, "original_max_position_embeddings", longest));
+double original_length(const Json& config, const Json& scaling) {
+  const double original =
+      number_in(scaling, "original_max_position_embeddings",
+                number_in(config, "original_max_position_embeddings", number_in(config, "max_position_embeddings", 0)));
   check(original > 1, "the scaling of rotary positions needs \"original_max_position_embeddings\"");
+  return original;
+}
+
+void write_long_rope(const Json& config, const Json& scaling, GgufConfigTarget& target) {
+  const double longest = number_in(config, "max_position_embeddings", 0), original = original_length(config, scaling);
   const double factor = number_in(scaling, "factor", longest / original);
   const double attention =
       number_in(scaling, "attention_factor", factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(original)));
@@ -130,11 +137,11 @@ void write_long_rope(const Json& config, const Json& scaling, GgufConfigTarget& 
   target.vector("rope_factors_short.weight", divisors_in(scaling, "short_factor"));
 }
 
-void write_yarn(const Json& scaling, GgufConfigTarget& target) {
+void write_yarn(const Json& config, const Json& scaling, GgufConfigTarget& target) {
+  const double longest = number_in(config, "max_position_embeddings", 0), original = original_length(config, scaling);
   target.text("rope.scaling.type", "yarn");
-  target.number("rope.scaling.factor", required_in(scaling, "factor"));
-  target.integer("rope.scaling.original_context_length",
-                 static_cast<std::int64_t>(required_in(scaling, "original_max_position_embeddings")));
+  target.number("rope.scaling.factor", number_in(scaling, "factor", longest / original));
+  target.integer("rope.scaling.original_context_length", static_cast<std::int64_t>(original));
   for (const char* unknown : {"mscale", "mscale_all_dim", "truncate"})
     check(!scaling.contains(unknown) || scaling[unknown] == true,
           "the scaling of rotary positions has \"{}\", for which a GGUF file has no place", unknown);
@@ -151,7 +158,7 @@ void write_rope(const Json& config, GgufConfigTarget& target) {
   target.number("rope.freq_base", theta);
   const std::string type = scaling.value("rope_type", scaling.value("type", "default"));
   if (type == "default") return;
-  if (type == "yarn") return write_yarn(scaling, target);
+  if (type == "yarn") return write_yarn(config, scaling, target);
   if (type == "longrope" || type == "su") return write_long_rope(config, scaling, target);
   if (type == "linear") {
     target.text("rope.scaling.type", "linear");
@@ -179,6 +186,19 @@ GgufConfigPart rope_part() {
               config["rope_scaling"] = std::move(scaling);
           },
           write_rope};
+}
+
+GgufConfigPart window_rope_part() {
+  const GgufConfigPart beside = number_key("rope_local_base_freq", "rope.freq_base_swa", GgufKeyNeed::optional);
+  return {beside.published, beside.read, [beside](const Json& config, GgufConfigTarget& target) {
+            const Json both = config.value("rope_parameters", Json());
+            if (!both.is_object()) return beside.write(config, target);
+            const Json windows = both.value("sliding_attention", Json::object());
+            check(windows.value("rope_type", "default") == "default",
+                  "\"rope_parameters.sliding_attention\" has a scaling, for which a GGUF file of {} has no place",
+                  target.architecture);
+            target.number("rope.freq_base_swa", number_in(windows, "rope_theta", 10000));
+          }};
 }
 
 }  // namespace attune

@@ -69,7 +69,7 @@ const std::vector<Architecture>& architectures() {
 }
 
 std::unique_ptr<Model> build_model(const Json& config, const std::string& source_name, WeightSource source,
-                                   std::optional<HeadKind> head) {
+                                   std::optional<HeadKind> head, JsonValue* defaults) {
   ConfigReader reader(config, source_name);
   const Architecture& architecture = find_architecture(reader);
   HeadKind named = named_head(reader, architecture);
@@ -81,6 +81,7 @@ std::unique_ptr<Model> build_model(const Json& config, const std::string& source
   std::unique_ptr<Model> model = architecture.build(reader, head.value_or(named), std::move(source));
   reader.finish();
   model->parameters().finish();
+  if (defaults) *defaults = reader.defaults();
   return model;
 }
 

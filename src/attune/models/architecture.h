@@ -35,8 +35,9 @@ const std::vector<Architecture>& architectures();
 /// Builds the model that `config` (config.json's object, or a run file's [model] with `architecture` as model_type)
 /// describes. The head is the one that `architectures` names, or `head` where that is given. Every weight of the
 /// checkpoint is accounted for, every key of the config read: else one Error. `source_name` names the config in errors.
+/// `defaults`: receives what the architecture takes for the keys that the config does not have (ConfigReader).
 std::unique_ptr<Model> build_model(const Json& config, const std::string& source_name, WeightSource source,
-                                   std::optional<HeadKind> head = {});
+                                   std::optional<HeadKind> head = {}, JsonValue* defaults = nullptr);
 
 /// Whether a file has that head (classify, tag or answer) to go on with. One that its config names for another task
 /// under the same name is not it: build_model then begins afresh.

@@ -29,7 +29,8 @@ LlamaFamily LlamaFamily::read(const ConfigReader& c, const LlamaFamily& defaults
   l.tied = c.flag_or("tie_word_embeddings", l.tied);
   if (c.has("pad_token_id")) l.pad_token_id = c.integer("pad_token_id");
   l.eos_token_ids = read_token_ids(c, "eos_token_id", l.eos_token_ids);
-  c.ignore({"bos_token_id", "pad_token_id", "max_position_embeddings", "pretraining_tp"});
+  c.number_or("max_position_embeddings", static_cast<double>(l.rope_defaults.longest));  // scaling alone goes by it
+  c.ignore({"bos_token_id", "pad_token_id", "pretraining_tp"});
   return l;
 }
 

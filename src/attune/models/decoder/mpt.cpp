@@ -115,8 +115,9 @@ struct Mpt {
     c.choice_or("norm_type", "low_precision_layernorm", {"low_precision_layernorm", "layernorm"});
     // With ALiBi there are no learned positions, whatever learned_pos_emb says; lengths beyond max_seq_len are what
     // ALiBi is for. The others are of training and of the program that trained it; the two rates are read by nothing.
-    c.ignore({"learned_pos_emb", "max_seq_len", "init_config", "init_device", "tokenizer_name", "verbose",
-              "resid_pdrop", "emb_pdrop", "fc_type", "ffn_config", "bos_token_id"});
+    c.number_or("max_seq_len", 2048);
+    c.ignore({"learned_pos_emb", "init_config", "init_device", "tokenizer_name", "verbose", "resid_pdrop", "emb_pdrop",
+              "fc_type", "ffn_config", "bos_token_id"});
     return m;
   }
 

@@ -10,7 +10,8 @@ QwenExperts QwenExperts::read(const ConfigReader& c, std::int64_t layers, const 
   constexpr ConfigRange count{.at_least = 1, .at_most = 1 << 28};
   QwenExperts q{.sizes = defaults, .in_layer = {}};
   constexpr ConfigRange some{.at_least = 0, .at_most = 65536};
-  q.sizes.experts = c.integer_or("num_experts", c.integer_or("num_local_experts", defaults.experts, some), some);
+  q.sizes.experts =
+      c.has("num_experts") ? c.integer("num_experts", some) : c.integer_or("num_local_experts", defaults.experts, some);
   if (c.has("num_local_experts") && c.integer("num_local_experts") != q.sizes.experts)  // transformers 5's Qwen 3 name
     c.reject("num_local_experts", "num_experts is another: give one of them");
   const auto most = static_cast<double>(std::max<std::int64_t>(q.sizes.experts, 1));
