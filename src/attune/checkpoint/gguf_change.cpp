@@ -1,7 +1,5 @@
 #include "attune/checkpoint/gguf_change.h"
 
-#include <cstring>
-
 #include "attune/base/error.h"
 
 namespace attune {
@@ -40,15 +38,11 @@ bool moves_rows(GgufChange change) {
 }
 
 /// Rows `order` of `from`, one after the other.
-template <class T>
-T gathered(const T& from, T to, const std::vector<std::int64_t>& order) {
+Tensor gathered(const Tensor& from, const std::vector<std::int64_t>& order) {
+  Tensor to = Tensor::like(from);
   for (std::size_t row = 0; row < order.size(); ++row) {
     const auto at = static_cast<std::int64_t>(row);
-    if constexpr (std::is_same_v<T, Tensor>)
-      copy_into(from.rows(order[row], order[row] + 1), to.rows(at, at + 1));
-    else
-      std::memcpy(to.rows(at, at + 1).mutable_bytes().data(), from.rows(order[row], order[row] + 1).data(),
-                  static_cast<std::size_t>(from.row_bytes()));
+    copy_into(from.rows(order[row], order[row] + 1), to.rows(at, at + 1));
   }
   return to;
 }
@@ -88,14 +82,14 @@ Tensor published_values(const Tensor& file, GgufChange change, GgufHeads heads) 
   if (change == GgufChange::one_row) return file.as_shape(published_shape(file.shape(), change));
   if (change == GgufChange::transposed && file.rank() == 2) return file.transposed(0, 1).contiguous();
   if (!moves_rows(change)) return file;
-  return gathered(file, Tensor::like(file), file_rows(change, file.dim(0), heads));
+  return gathered(file, file_rows(change, file.dim(0), heads));
 }
 
 QuantisedTensor published_blocks(const QuantisedTensor& file, GgufChange change, GgufHeads heads) {
   check(change != GgufChange::one_more, "a norm in a block-quantised type is not read");
   if (change == GgufChange::one_row) return file.as_shape(published_shape(file.shape(), change));
   if (!moves_rows(change)) return file;
-  return gathered(file, QuantisedTensor::empty(file.shape(), file.format()), file_rows(change, file.dim(0), heads));
+  return file.in_order(file_rows(change, file.dim(0), heads));
 }
 
 Tensor file_values(const Tensor& published, GgufChange change, GgufHeads heads) {
@@ -103,7 +97,7 @@ Tensor file_values(const Tensor& published, GgufChange change, GgufHeads heads) 
   if (change == GgufChange::one_row) return published.as_shape({published.numel()});
   if (change == GgufChange::transposed && published.rank() == 2) return published.transposed(0, 1).contiguous();
   if (!moves_rows(change)) return published;
-  return gathered(published, Tensor::like(published), inverse(file_rows(change, published.dim(0), heads)));
+  return gathered(published, inverse(file_rows(change, published.dim(0), heads)));
 }
 
 }  // namespace attune

@@ -14,7 +14,7 @@ struct GgufHeads {
   std::int64_t query = 0, key = 0;
 };
 
-/// Whether published values are others than the file's bytes as they stand, so that they are a copy.
+/// Whether published values, which are no blocks, are others than the file's bytes as they stand: a copy.
 bool is_copy(GgufChange change);
 Shape published_shape(const Shape& file, GgufChange change);
 
@@ -23,7 +23,8 @@ std::vector<std::int64_t> file_rows(GgufChange change, std::int64_t rows, GgufHe
 
 /// The published tensor of the file's values: the same storage where nothing but the shape changes, f32 for one_more.
 Tensor published_values(const Tensor& file, GgufChange change, GgufHeads heads);
-/// The same for blocks. For `transposed` they stay as the file has them, [out, in]: blocks lie along the inputs.
+/// The same for blocks, which are never copied. For `transposed` they stay as the file has them, [out, in]: blocks lie
+/// along the inputs.
 QuantisedTensor published_blocks(const QuantisedTensor& file, GgufChange change, GgufHeads heads);
 /// The file's tensor of the published values.
 Tensor file_values(const Tensor& published, GgufChange change, GgufHeads heads);

@@ -145,10 +145,7 @@ std::optional<QuantisedTensor> GgufWeights::quantised(std::string_view name) con
   if (!place.info.quantised || place.change == GgufChange::one_more) return std::nullopt;
   return within(file_->path().string() + ": tensor " + json_quoted(place.name), [&] {
     const QuantisedTensor stored = file_->quantised(place.name);
-    const QuantisedTensor blocks =
-        published_blocks(place.index ? part(stored, *place.index) : stored, place.change, heads_);
-    if (is_copy(place.change)) file_->drop_pages(place.name);
-    return blocks;
+    return published_blocks(place.index ? part(stored, *place.index) : stored, place.change, heads_);
   });
 }
 

@@ -146,8 +146,10 @@ TEST(GgufWeights, RowsOfBlocksMoveAsValuesDo) {
   for (GgufChange change : {GgufChange::query_rows, GgufChange::key_rows, GgufChange::grouped_rows}) {
     const Tensor moved = published_values(values, change, heads);
     const QuantisedTensor moved_blocks = published_blocks(blocks, change, heads);
-    for (std::int64_t row = 0; row < 8; ++row)
-      EXPECT_EQ(moved.data<float>()[row * 32], static_cast<float>(moved_blocks.data()[row * 34])) << row;
+    for (std::int64_t row = 0; row < 8; ++row) {
+      const std::int64_t stored = moved_blocks.row_order()->stored[static_cast<std::size_t>(row)];
+      EXPECT_EQ(moved.data<float>()[row * 32], static_cast<float>(moved_blocks.data()[stored * 34])) << row;
+    }
     EXPECT_EQ(file_values(moved, change, heads).to_vector<float>(), values.to_vector<float>());
   }
   EXPECT_THROW(published_values(values, GgufChange::query_rows, {3, 1}), Error);

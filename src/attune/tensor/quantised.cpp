@@ -77,12 +77,35 @@ QuantisedTensor QuantisedTensor::over(std::shared_ptr<Storage> storage, std::int
   return made;
 }
 
+std::span<const std::byte> QuantisedTensor::bytes() const {
+  check(!order_, "a tensor {} {} keeps its rows in another order", name_of(format_), shape_);
+  return {data(), static_cast<std::size_t>(byte_count())};
+}
+
 std::span<std::byte> QuantisedTensor::mutable_bytes() const {
+  check(!order_, "a tensor {} {} keeps its rows in another order", name_of(format_), shape_);
   check(storage_->writable, "a tensor {} {} of a mapped file cannot be written", name_of(format_), shape_);
   return {storage_->data + byte_offset_, static_cast<std::size_t>(byte_count())};
 }
 
+QuantisedTensor QuantisedTensor::in_order(std::vector<std::int64_t> order) const {
+  check(!order_ && shape_.rank() == 2 && static_cast<std::int64_t>(order.size()) == shape_[0],
+        "{} rows in another order are not those of a {} tensor {}", order.size(), name_of(format_), shape_);
+  auto both = std::make_shared<RowOrder>();
+  both->place.assign(order.size(), -1);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    check(order[i] >= 0 && order[i] < shape_[0] && both->place[static_cast<std::size_t>(order[i])] < 0,
+          "the order of a tensor's {} rows has the row {} twice, or not within", shape_[0], order[i]);
+    both->place[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  }
+  both->stored = std::move(order);
+  QuantisedTensor view = *this;
+  view.order_ = std::move(both);
+  return view;
+}
+
 QuantisedTensor QuantisedTensor::rows(std::int64_t begin, std::int64_t end) const {
+  check(!order_, "a tensor {} {} keeps its rows in another order", name_of(format_), shape_);
   check(shape_.rank() >= 2 && 0 <= begin && begin <= end && end <= shape_[0],
         "indices {} to {} are not in the first dimension of a {} tensor {}", begin, end, name_of(format_), shape_);
   std::vector<std::int64_t> sizes(shape_.sizes().begin(), shape_.sizes().end());
@@ -95,7 +118,7 @@ QuantisedTensor QuantisedTensor::rows(std::int64_t begin, std::int64_t end) cons
 }
 
 QuantisedTensor QuantisedTensor::as_shape(const Shape& shape) const {
-  check(shape.rank() >= 1 && shape.numel() == shape_.numel() && shape[-1] == shape_[-1],
+  check(!order_ && shape.rank() >= 1 && shape.numel() == shape_.numel() && shape[-1] == shape_[-1],
         "a {} tensor {} cannot be seen as {}: only its last dimension stays together", name_of(format_), shape_, shape);
   QuantisedTensor view = *this;
   view.shape_ = shape;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "attune/tensor/shape.h"
 #include "attune/tensor/storage.h"
@@ -45,6 +46,11 @@ std::string_view name_of(QuantisedFormat format);  // "q4_k"
 /// The format of a name as name_of() gives it, in either case; none for other names.
 std::optional<QuantisedFormat> quantised_format_named(std::string_view name);
 
+/// Where a matrix's rows are kept: row i as row stored[i], and what is kept as row s is row place[s].
+struct RowOrder {
+  std::vector<std::int64_t> stored, place;
+};
+
 /// A contiguous tensor in a block-quantised format: a handle on shared storage, as Tensor is, read-only where the bytes
 /// are a mapped file's. Blocks lie along the last dimension, and a row begins with a block. It has no arithmetic of its
 /// own: ops/quantised.h multiplies by it and looks rows up.
@@ -67,19 +73,27 @@ class QuantisedTensor {
   std::int64_t row_bytes() const { return width() / block_of(format_).values * block_of(format_).bytes; }
   std::int64_t byte_count() const { return shape_.numel() / block_of(format_).values * block_of(format_).bytes; }
 
+  /// As they are kept, whatever the order of the rows.
   const std::byte* data() const { return storage_->data + byte_offset_; }
-  std::span<const std::byte> bytes() const { return {data(), static_cast<std::size_t>(byte_count())}; }
-  /// Throws Error where the storage is read-only.
+  /// Throws Error where rows are kept in another order.
+  std::span<const std::byte> bytes() const;
+  /// Throws Error there, and where the storage is read-only.
   std::span<std::byte> mutable_bytes() const;
 
-  /// Indices [begin, end) of the first dimension: a view of the same storage.
+  /// Indices [begin, end) of the first dimension: a view of the same storage. Throws Error where rows are kept in
+  /// another order, as as_shape() and in_order() do.
   QuantisedTensor rows(std::int64_t begin, std::int64_t end) const;
   /// The same blocks in another shape of the same last dimension.
   QuantisedTensor as_shape(const Shape& shape) const;
+  /// The matrix whose row i is row order[i] of this one: nothing is copied. Throws Error where `order` does not have
+  /// each row once.
+  QuantisedTensor in_order(std::vector<std::int64_t> order) const;
+  const RowOrder* row_order() const { return order_.get(); }  // null: rows are kept as they are numbered
 
  private:
   std::shared_ptr<Storage> storage_;
   std::int64_t byte_offset_ = 0;
+  std::shared_ptr<const RowOrder> order_;
   Shape shape_;
   QuantisedFormat format_ = QuantisedFormat::Q8_0;
 };

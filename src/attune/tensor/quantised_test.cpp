@@ -37,6 +37,21 @@ TEST(QuantisedTensor, WhatDoesNotFitIsAnError) {
   EXPECT_THROW(QuantisedTensor::over(storage, -1, {1, 32}, QuantisedFormat::Q8_0), Error);
 }
 
+TEST(QuantisedTensor, RowsInAnotherOrderAreNoCopy) {
+  const QuantisedTensor t = QuantisedTensor::empty({3, 64}, QuantisedFormat::Q8_0);
+  const QuantisedTensor turned = t.in_order({2, 0, 1});
+  EXPECT_EQ(turned.data(), t.data());
+  EXPECT_EQ(turned.row_order()->stored, (std::vector<std::int64_t>{2, 0, 1}));
+  EXPECT_EQ(turned.row_order()->place, (std::vector<std::int64_t>{1, 2, 0}));
+  EXPECT_EQ(t.row_order(), nullptr);
+  EXPECT_THROW(turned.rows(0, 1), Error);
+  EXPECT_THROW(turned.bytes(), Error);
+  EXPECT_THROW(turned.as_shape({3, 1, 64}), Error);
+  EXPECT_THROW(t.in_order({0, 1}), Error);
+  EXPECT_THROW(t.in_order({0, 1, 1}), Error);
+  EXPECT_THROW(t.in_order({0, 1, 3}), Error);
+}
+
 TEST(QuantisedTensor, MappedBytesCannotBeWritten) {
   auto storage = allocate(34);
   storage->writable = false;

@@ -88,17 +88,17 @@ PackedOutputs outputs_from(const Work& w, std::int64_t first, std::int64_t input
                            std::uint8_t* spare) {
   const QuantisedBlock block = block_of(w.w.format);
   const std::int64_t offset = input / block.values * block.bytes, bytes = inputs / block.values * block.bytes;
-  const auto* data = reinterpret_cast<const std::uint8_t*>(w.w[first]) + offset;
+  const auto* data = reinterpret_cast<const std::uint8_t*>(w.w.stored(first)) + offset;
   // The next tile's memory, in as many steps: which part comes when does not matter.
   const std::int64_t next = std::min(first + tile_outputs, w.w.count - 1);
-  const auto* ahead = reinterpret_cast<const std::uint8_t*>(w.w[next]) + tile_outputs * offset;
+  const auto* ahead = reinterpret_cast<const std::uint8_t*>(w.w.stored(next)) + tile_outputs * offset;
   if (first + tile_outputs <= w.w.count) return {data, w.w.stride, inputs, ahead};
   for (std::int64_t i = 0; i < w.w.count - first; ++i)
     std::memcpy(spare + i * bytes, data + i * w.w.stride, static_cast<std::size_t>(bytes));
   return {spare, bytes, inputs, ahead};
 }
 
-/// y's rows [row, row + rows) for 32 outputs from `first` on.
+/// y's rows [row, row + rows) for the 32 outputs that are stored from `first` on.
 void multiply_tile(const Work& w, std::int64_t row, std::int64_t rows, std::int64_t first) {
   Scratch scratch;
   const std::int64_t parts = tile_inputs / w.rule.part;
@@ -107,10 +107,10 @@ void multiply_tile(const Work& w, std::int64_t row, std::int64_t rows, std::int6
   auto* sums = scratch.take<float>(rows * tile_outputs);                     // [rows, 32]
   auto* spare = scratch.take<std::uint8_t>(tile_outputs * tile_inputs * 2);  // no format takes two bytes a value
   const std::int64_t width = std::min(tile_outputs, w.y.width - first);
-  const auto bytes = static_cast<std::size_t>(width) * sizeof(float);
+  const std::int64_t* place = w.w.order ? w.w.order->place.data() + first : nullptr;
   std::fill(sums, sums + rows * tile_outputs, 0.0f);
-  if (w.bias)
-    for (std::int64_t i = 0; i < rows; ++i) std::memcpy(sums + i * tile_outputs, w.bias + first, bytes);
+  for (std::int64_t i = 0; w.bias && i < rows; ++i)
+    for (std::int64_t j = 0; j < width; ++j) sums[i * tile_outputs + j] = w.bias[place ? place[j] : first + j];
 
   const auto format = static_cast<std::size_t>(w.w.format);
   for (std::int64_t input = 0; input < w.w.width; input += tile_inputs) {
@@ -123,7 +123,14 @@ void multiply_tile(const Work& w, std::int64_t row, std::int64_t rows, std::int6
     w.kernels.unpack[format](outputs, tile);
     w.kernels.multiply[format]({tile, w.x.at(row, input), inputs, sums}, rows);
   }
-  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(w.y[row + i] + first, sums + i * tile_outputs, bytes);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const float* from = sums + i * tile_outputs;
+    float* to = w.y[row + i];
+    if (place)
+      for (std::int64_t j = 0; j < width; ++j) to[place[j]] = from[j];
+    else
+      std::copy(from, from + width, to + first);
+  }
 }
 
 /// Tiles for one task: about 32 KiB of weights read, or multiplications done in that time; more where there are many

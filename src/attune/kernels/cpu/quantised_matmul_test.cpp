@@ -136,6 +136,21 @@ TEST(QuantisedMatmul, ARowHasTheSameBitsAloneAndWithAnyThreads) {
   set_num_threads(before);
 }
 
+TEST(QuantisedMatmul, RowsInAnotherOrderGiveTheSameBitsThere) {
+  const QuantisedTensor w = random_blocks({70, 256}, QuantisedFormat::Q4_1);
+  std::vector<std::int64_t> order(70);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i * 29 % 70);
+  const QuantisedTensor turned = w.in_order(order);
+  const std::vector<float> x = random_values(3 * 256, 5), bias = random_values(70, 4);
+  std::vector<float> turned_bias;
+  for (std::int64_t row : order) turned_bias.push_back(bias[static_cast<std::size_t>(row)]);
+  for (std::int64_t rows : {1, 3}) {
+    const std::vector<float> y = product(x, rows, w, bias.data()), z = product(x, rows, turned, turned_bias.data());
+    for (std::size_t i = 0; i < z.size(); ++i)
+      EXPECT_EQ(z[i], y[i / 70 * 70 + static_cast<std::size_t>(order[i % 70])]) << i;
+  }
+}
+
 TEST(QuantisedMatmul, WhatIsNoNumberStaysSoInItsRowAlone) {
   const QuantisedTensor w = random_blocks({5, 64}, QuantisedFormat::Q8_0);
   for (float bad : {std::nanf(""), INFINITY}) {
