@@ -75,9 +75,13 @@ for command in generate translate; do
   misused --diversity-penalty 1 $command model --text a --num-beams 4 --num-beam-groups 1
 done
 misused --variables "{" chat model --text a
+"$attune" info "" 2> stderr.txt && status=0 || status=$?
+if [ $status != 2 ] || ! grep -q "MODEL" stderr.txt; then echo "FAILED: attune info '' (status $status)"; cat stderr.txt; faults=$((faults + 1)); fi
 misused --variables "[1]" chat model --text a
 misused --variables '{"messages": 1}' chat model
 for command in answer chat classify embed generate tag tokenize translate; do misused --text-field body $command model --text a; done
+misused --query "" embed model --text a
+misused --question "" answer model --text a
 misused --question-field asked answer model --input lines.jsonl --question who
 misused --text a answer model
 misused --prompt-name query embed model --text a --prompt "query: "

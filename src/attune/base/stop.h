@@ -18,4 +18,8 @@ class StopWithin {
   const std::atomic<bool>* before_;
 };
 
+/// Throws Cancelled once the run of the StopWithin around this is cancelled, also in a piece of parallel(): for long
+/// loops that nothing cuts into pieces.
+void throw_if_stopped();
+
 }  // namespace attune

@@ -82,6 +82,15 @@ bool spin(std::chrono::microseconds for_time, Ready&& ready) {
   return ready();
 }
 
+/// The thread looks at another one's flag while it works for that.
+struct StopsWith {
+  explicit StopsWith(const std::atomic<bool>* flag) : before(stop_flag) { stop_flag = flag; }
+  ~StopsWith() { stop_flag = before; }
+  StopsWith(const StopsWith&) = delete;
+  StopsWith& operator=(const StopsWith&) = delete;
+  const std::atomic<bool>* const before;
+};
+
 /// One call of parallel(): the pieces, which threads take in order, and the first failure.
 struct Job {
   const std::int64_t count, grain, pieces;
@@ -97,6 +106,7 @@ struct Job {
 
   void run_pieces() {
     const InPiece mark(true);
+    const StopsWith caller(stop);
     for (;;) {
       std::int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
       if (piece >= pieces) break;
@@ -217,6 +227,8 @@ StopWithin::StopWithin(const Run& run) : before_(stop_flag) {
 }
 
 StopWithin::~StopWithin() { stop_flag = before_; }
+
+void throw_if_stopped() { throw_if_stopped(stop_flag); }
 
 int num_threads() { return pool().threads(); }
 

@@ -22,6 +22,8 @@ std::string whole_number_fault(const std::string& text) {
 
 const CLI::Validator whole_number(whole_number_fault, "");
 
+const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "it is empty" : ""; }, "");
+
 CLI::Validator within_range(ConfigRange range) {
   return CLI::Validator(
       [range](const std::string& text) -> std::string {
@@ -36,10 +38,10 @@ CLI::Validator within_range(ConfigRange range) {
 }  // namespace
 
 void Arguments::positional(const std::string& name, std::string& to, const std::string& help) {
-  app_->add_option(name, to, help)->required();
+  app_->add_option(name, to, help)->required()->check(not_empty);
 }
 void Arguments::optional_positional(const std::string& name, std::string& to, const std::string& help) {
-  app_->add_option(name, to, help);
+  app_->add_option(name, to, help)->check(not_empty);
 }
 void Arguments::option(const std::string& name, std::string& to, const std::string& help) {
   add(*app_, name, to, help);

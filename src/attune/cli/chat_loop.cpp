@@ -90,6 +90,7 @@ class Loop {
     try {
       check(kind != LineKind::unknown, "{} is no command: /help lists them (to say it, put another word beside it)",
             line);
+      check(line.find('\0') == std::string::npos, "the message has a NUL character: remove it, text has none");
       check_utf8(line, "the message");
       const GeneratedText answer = conversation_.say(line, run_, show_piece);
       show_piece("\n");

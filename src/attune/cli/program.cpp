@@ -81,7 +81,7 @@ int act(const Action& action, const CommonOptions& common) {
         "or "
         "batches), or a larger machine");
   } catch (const std::filesystem::filesystem_error& error) {
-    log(LogLevel::error, error.what());
+    log(LogLevel::error, fmt::format("{}: {}", error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
     log(LogLevel::error, fmt::format("a fault of the program itself, not of what it was given: {}", error.what()));
   }

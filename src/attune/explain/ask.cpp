@@ -8,6 +8,7 @@
 #include "attune/base/stop.h"
 #include "attune/data/batches.h"
 #include "attune/models/forward.h"
+#include "attune/models/outputs.h"
 
 namespace attune::explain {
 
@@ -64,11 +65,11 @@ void ask_batch(const Model& model, const std::vector<Asked>& sequences, const st
     const std::size_t to = std::min(rows.size(), from + rows_at_once);
     const std::vector<std::int64_t> part(rows.begin() + static_cast<std::ptrdiff_t>(from),
                                          rows.begin() + static_cast<std::ptrdiff_t>(to));
-    const Tensor logits = model.head().logits(states, batch, &part).to(DType::F32);  // [part, vocabulary]
-    const auto values = logits.values<float>();
+    const Tensor logits = model.head().logits(states, batch, &part);  // [part, vocabulary]
+    const std::vector<float> values = output_values(logits);
     const auto width = static_cast<std::size_t>(logits.dim(1));
     for (std::size_t i = from; i < to; ++i)
-      owners[i]->push_back(answer_of(values.subspan((i - from) * width, width), tokens[i]));
+      owners[i]->push_back(answer_of(std::span(values).subspan((i - from) * width, width), tokens[i]));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "attune/autograd/tape.h"
 #include "attune/base/error.h"
 #include "attune/models/forward.h"
+#include "attune/models/outputs.h"
 
 namespace attune::explain {
 
@@ -24,7 +25,7 @@ Tensor outputs_of(const Bundle& bundle, const std::vector<std::int64_t>& ids, bo
   }
   const Batch batch = Batch::of({ids});
   const Tensor states = bundle.model->forward(batch);
-  return (logits ? bundle.model->head().logits(states, batch) : states).to(DType::F32).contiguous();
+  return logits ? bundle.model->head().logits(states, batch) : states;
 }
 
 bool gives_logits(const Bundle& bundle) {
@@ -43,8 +44,9 @@ double log_sum(const float* x, std::size_t count) {
 void compare_rows(const Tensor& a, const Tensor& b, Parity& parity) {
   check(a.shape() == b.shape(), "the models give {} and {}: they are not two forms of one", a.shape(), b.shape());
   const auto width = static_cast<std::size_t>(a.width());
+  const std::vector<float> of_a = output_values(a), of_b = output_values(b);
   for (std::int64_t row = 0; row < a.row_count(); ++row) {
-    const float *x = a.data<float>() + row * a.width(), *y = b.data<float>() + row * b.width();
+    const float *x = of_a.data() + row * a.width(), *y = of_b.data() + row * b.width();
     double product = 0, x_square = 0, y_square = 0;
     for (std::size_t i = 0; i < width; ++i) {
       parity.worst_difference = std::max(parity.worst_difference, std::abs(double{x[i]} - y[i]));

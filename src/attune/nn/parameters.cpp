@@ -196,7 +196,7 @@ Int8Weight ParameterSet::declare_int8(const std::string& name, const Shape& shap
   }
   // As the file has it, without a copy in f32: it is looked at once.
   Tensor value = declare(name, shape, initial, Role::stored);
-  const Int8Weight weight(value, in_by_out);
+  const Int8Weight weight = within(name, [&] { return Int8Weight(value, in_by_out); });
   const Parameter& parameter = all_.back();
   if (source_.checkpoint && source_.checkpoint->contains(parameter.file_name))
     source_.checkpoint->drop_pages(parameter.file_name);

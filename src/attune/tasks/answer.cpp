@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "attune/base/error.h"
+#include "attune/base/stop.h"
+#include "attune/models/outputs.h"
 #include "attune/tasks/question_pieces.h"
 #include "attune/tasks/text_pieces.h"
 #include "attune/text/utf8.h"
@@ -53,6 +55,7 @@ std::vector<Answer> answer(const Bundle& bundle, std::span<const Question> quest
   if (options.long_policy) policy.kind = *options.long_policy;
   if (policy.longest == 0) policy.longest = model.facts().longest.value_or(0);
 
+  const StopWithin stop(run);
   std::vector<QuestionPieces> all;
   std::vector<TextPiece> pieces;
   for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -67,22 +70,22 @@ std::vector<Answer> answer(const Bundle& bundle, std::span<const Question> quest
   std::vector<Found> best(questions.size()), least(questions.size());
   std::vector<bool> seen(questions.size());
   std::vector<Answer> answers(questions.size());
-  for_each_batch(
-      pieces, {.batch_tokens = options.batch_tokens, .doing = "answering"}, run,
-      [&](std::span<const std::int64_t> numbers, const Batch& batch) {
-        const std::vector<float> logits = model.head().logits(model.forward(batch), batch).to_vector<float>();
-        for (std::size_t s = 0; s < numbers.size(); ++s) {
-          const TextPiece& piece = pieces[static_cast<std::size_t>(numbers[s])];
-          const auto from = static_cast<std::size_t>(2 * batch.offsets.begin(static_cast<std::int64_t>(s)));
-          const Found found = best_of(std::span(logits).subspan(from, 2 * piece.ids.size()), all[piece.text].begin(),
-                                      all[piece.text].pieces()[piece.number], options);
-          const bool first = !seen[piece.text];
-          seen[piece.text] = true;
-          if (first || found.logit > best[piece.text].logit) best[piece.text] = found;
-          if (first || found.none_logit < least[piece.text].none_logit) least[piece.text] = found;
-          answers[piece.text].tokens += static_cast<std::int64_t>(piece.ids.size());
-        }
-      });
+  for_each_batch(pieces, {.batch_tokens = options.batch_tokens, .doing = "answering"}, run,
+                 [&](std::span<const std::int64_t> numbers, const Batch& batch) {
+                   const std::vector<float> logits = output_values(model.head().logits(model.forward(batch), batch));
+                   for (std::size_t s = 0; s < numbers.size(); ++s) {
+                     const TextPiece& piece = pieces[static_cast<std::size_t>(numbers[s])];
+                     const auto from = static_cast<std::size_t>(2 * batch.offsets.begin(static_cast<std::int64_t>(s)));
+                     const Found found =
+                         best_of(std::span(logits).subspan(from, 2 * piece.ids.size()), all[piece.text].begin(),
+                                 all[piece.text].pieces()[piece.number], options);
+                     const bool first = !seen[piece.text];
+                     seen[piece.text] = true;
+                     if (first || found.logit > best[piece.text].logit) best[piece.text] = found;
+                     if (first || found.none_logit < least[piece.text].none_logit) least[piece.text] = found;
+                     answers[piece.text].tokens += static_cast<std::int64_t>(piece.ids.size());
+                   }
+                 });
 
   for (std::size_t i = 0; i < questions.size(); ++i) {
     Answer& to = answers[i];

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "attune/base/error.h"
+#include "attune/base/stop.h"
+#include "attune/models/outputs.h"
 #include "attune/tasks/text_encoder.h"
 #include "attune/tasks/text_pieces.h"
 #include "attune/text/unicode.h"
@@ -63,6 +65,7 @@ std::vector<TextEmbedding> embed(const Embedder& embedder, std::span<const std::
   SentenceEmbedding embedding = embedder.embedding;
   if (options.pooling) embedding.pooling = {*options.pooling};
   if (options.normalize) embedding.normalize = *options.normalize;
+  const StopWithin stop(run);
   const Model& model = *embedder.bundle.model;
   LongPolicy policy = embedder.bundle.contract.long_policy;
   if (embedding.longest) policy.longest = *embedding.longest;
@@ -101,7 +104,7 @@ std::vector<TextEmbedding> embed(const Embedder& embedder, std::span<const std::
   for_each_batch(pieces, {.batch_tokens = options.batch_tokens, .doing = "embedding"}, run,
                  [&](std::span<const std::int64_t> numbers, const Batch& batch) {
                    const Tensor rows = embedding(model.forward(batch), batch.offsets, skipped);
-                   const std::vector<float> values = rows.to_vector<float>();
+                   const std::vector<float> values = output_values(rows);
                    const auto width = static_cast<std::size_t>(rows.dim(1));
                    for (std::size_t r = 0; r < numbers.size(); ++r) {
                      const TextPiece& piece = pieces[static_cast<std::size_t>(numbers[r])];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attune/base/log.h"
+#include "attune/base/stop.h"
 #include "attune/base/usage_error.h"
 #include "attune/decode/beam_search.h"
 #include "attune/tasks/generation_settings.h"
@@ -161,6 +162,7 @@ void check_choice(const TextGeneration& options, std::int64_t beams) {
 
 std::vector<GeneratedText> generate_texts(const Bundle& bundle, std::span<const std::string_view> prompts,
                                           const TextGeneration& options, const Run& run, const TextSink& sink) {
+  const StopWithin stop(run);
   PromptTokens tokens;
   for (std::string_view prompt : prompts) {
     const Encoding encoding = bundle.text().encode(prompt);

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "attune/base/error.h"
+#include "attune/base/stop.h"
+#include "attune/models/outputs.h"
 #include "attune/tasks/text_encoder.h"
 #include "attune/tasks/text_pieces.h"
 #include "attune/text/utf8.h"
@@ -55,6 +57,7 @@ std::vector<TaggedText> tag(const Bundle& bundle, std::span<const std::string_vi
   if (options.long_policy) policy.kind = *options.long_policy;
   const TextEncoder encoder(bundle.text(), policy, model.facts().longest.value_or(0));
 
+  const StopWithin stop(run);
   std::vector<ReadText> read(texts.size());
   std::vector<TextPiece> pieces;
   for (std::size_t i = 0; i < texts.size(); ++i)
@@ -73,7 +76,7 @@ std::vector<TaggedText> tag(const Bundle& bundle, std::span<const std::string_vi
                    const Tensor logits = model.head().logits(model.forward(batch), batch);  // [tokens, labels]
                    check(logits.dim(1) == static_cast<std::int64_t>(labels.size()),
                          "the model has {} labels, and its config names {}", logits.dim(1), labels.size());
-                   const std::vector<float> values = logits.to_vector<float>();
+                   const std::vector<float> values = output_values(logits);
                    for (std::size_t s = 0; s < numbers.size(); ++s) {
                      const TextPiece& piece = pieces[static_cast<std::size_t>(numbers[s])];
                      ReadText& text = read[piece.text];

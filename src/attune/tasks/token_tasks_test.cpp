@@ -1,10 +1,12 @@
 // Every directory of tests/golden/token_tasks (made by tools/golden/token_tasks.py) against this program.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include "attune/base/json_values.h"
 
 #include "attune/base/error.h"
 #include "attune/tasks/answer.h"
+#include "attune/tasks/embed.h"
 #include "attune/tasks/tag.h"
 
 namespace attune {
@@ -109,6 +111,22 @@ TEST(Answers, ATokenizerWithoutTheModelsSeparatorBetweenQuestionAndTextIsAnError
     EXPECT_NE(std::string(error.what()).find("questions end with token 3 (\"sep_token_id\""), std::string::npos)
         << error.what();
   }
+}
+
+/// A model with one weight that is not a number.
+Bundle damaged(const std::string& name) {
+  Bundle bundle = load_bundle(goldens / name, {.trainable = true});
+  for (const Parameter& one : bundle.model->parameters().all())
+    if (one.shape().rank() == 1) Tensor(one.value).mutable_values<float>()[0] = std::nanf("");
+  return bundle;
+}
+
+TEST(TokenTasks, DamagedWeightsAreAnErrorAndNoAnswer) {
+  const std::string_view text = "Ada met Bob";
+  const Question asked{"who", text};
+  EXPECT_THROW(tag(damaged("entities_word_piece"), std::span(&text, 1), {}, {}), Error);
+  EXPECT_THROW(answer(damaged("answers"), std::span(&asked, 1), {}, {}), Error);
+  EXPECT_THROW(embed({damaged("answers"), {}}, std::span(&text, 1), {}, {}), Error);
 }
 
 TEST(TokenTasks, AModelOfAnotherKindIsAnErrorThatSaysWhatIsNeeded) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "attune/base/error.h"
+#include "attune/base/stop.h"
 #include "attune/decode/alignment.h"
 #include "attune/decode/beam_search.h"
 #include "attune/tasks/generation_settings.h"
@@ -172,6 +173,7 @@ Translation translation_of(const Bundle& bundle, const Source& source, const Fou
 
 std::vector<Translation> translate(const Bundle& bundle, std::span<const std::string_view> texts,
                                    const TranslationOptions& options, const Run& run) {
+  const StopWithin stop(run);
   const ModelFacts& facts = bundle.model->facts();
   check(facts.head == HeadKind::sequence_to_sequence, "{} is no translator ({}): translate needs an encoder-decoder",
         bundle.path.string(), facts.model_type);

@@ -3,6 +3,7 @@
 #include <queue>
 
 #include "attune/base/json.h"
+#include "attune/base/stop.h"
 #include "attune/text/byte_alphabet.h"
 #include "attune/text/flat_map.h"
 #include "attune/text/model.h"
@@ -232,7 +233,9 @@ class Bpe final : public TokenizerModel {
         queue.push({merge->rank, left, merge->id});
     };
     for (std::int32_t i = 0; i + 1 < count; ++i) offer(i);
-    while (!queue.empty()) {
+    constexpr std::uint32_t between_looks = 1 << 16;
+    for (std::uint32_t steps = 1; !queue.empty(); ++steps) {
+      if (steps % between_looks == 0) throw_if_stopped();
       const Candidate top = queue.top();
       queue.pop();
       Link& left = link(top.at);

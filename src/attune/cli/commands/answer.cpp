@@ -26,11 +26,13 @@ std::string_view question_of(const AnswerArguments& a, const Document& document)
   const auto found = document.fields.find(a.question_field);
   check(found != document.fields.end(), "line {}: there is no \"{}\": give each line one, or one for all by --question",
         document.line, a.question_field);
+  check(!found->second.empty(), "line {}: \"{}\" is empty", document.line, a.question_field);
   return found->second;
 }
 
 int run_answer(const AnswerArguments& a, const Session& session) {
   check_usage(a.question || !a.input.text, "--text needs a --question");
+  check_usage(!a.question || !a.question->empty(), "--question is empty: give a text");
   const Documents documents = read_input(a.input);
   Output out(a.output);
   std::vector<Question> questions;

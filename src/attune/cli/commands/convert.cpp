@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "attune/base/error.h"
 #include "attune/bundle/bundle.h"
 #include "attune/bundle/convert.h"
 #include "attune/cli/commands/commands.h"
+#include "attune/data/record.h"
 #include "attune/explain/parity.h"
 #include "attune/report/text.h"
 
@@ -18,7 +20,8 @@ struct ConvertArguments {
 
 std::vector<std::string> lines_of(const Path& file) {
   std::vector<std::string> lines;
-  for_each_line(file, [&](std::int64_t, std::string_view line) {
+  for_each_line(file, [&](std::int64_t number, std::string_view line) {
+    within(fmt::format("{}, line {}", file.string(), number), [&] { check_plain_text(line); });
     if (!line.empty()) lines.emplace_back(line);
   });
   check(!lines.empty(), "{} has no text to compare the models on", file.string());

@@ -87,6 +87,7 @@ int run_embed(const EmbedArguments& a, const Session& session) {
   const bool matrix = a.output.file && a.output.file->ends_with(".npy");
   check_usage(!matrix || !a.output.json, "--output {}: a .npy file is no JSON: leave --json out",
               a.output.file.value_or(""));
+  check_usage(!a.query || !a.query->empty(), "--query is empty: give a text");
   check_usage(!matrix || !a.query, "--query lists texts: its --output is no .npy file");
   const OutputArguments nothing;
   Output out(matrix ? nothing : a.output);
