@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include "attune/base/json_values.h"
 
+#include "attune/base/blank_lines.h"
 #include "attune/base/error.h"
 #include "attune/base/json.h"
 #include "attune/base/log.h"
@@ -166,6 +167,7 @@ class Taker {
   }
 
   void header() { header_ = true; }
+  void blank(std::int64_t line) { blanks_.add(line); }
 
   std::vector<BadLine> finish() {
     check(taken_ > 0 || !skipped_.empty() || !header_,
@@ -178,6 +180,7 @@ class Taker {
     check_named(format_.id_field, DocumentFormat{}.id_field, ids_given_, "--id-field");
     if (repeated_ > 0) log_warning(fmt::format("{}: {}", source_, repetition_));
     if (repeated_ > 1) log_warning(fmt::format("  {} more repeat an id, too", repeated_ - 1));
+    blanks_.tell(source_);
     return std::move(skipped_);
   }
 
@@ -214,6 +217,7 @@ class Taker {
   const DocumentFormat& format_;
   const std::function<void(Document&&)>& take_;
   std::vector<BadLine> skipped_;
+  BlankLines blanks_;
   std::int64_t taken_ = 0;
 };
 
@@ -223,7 +227,8 @@ void read_json_lines(const Path& path, const DocumentFormat& format, Taker& take
       path,
       [&](std::int64_t number, std::string_view line) {
         if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-        if (!blank(line)) taker.record(number, [&] { return lines.parse(line, number, format); });
+        if (blank(line)) return taker.blank(number);
+        taker.record(number, [&] { return lines.parse(line, number, format); });
       },
       format.longest_line);
 }
@@ -233,7 +238,7 @@ void read_text_lines(const Path& path, const DocumentFormat& format, Taker& take
       path,
       [&](std::int64_t number, std::string_view line) {
         if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-        if (blank(line)) return;
+        if (blank(line)) return taker.blank(number);
         taker.record(number, [&] {
           check_plain_text(line);
           RecordBuilder record(number, format);
@@ -265,7 +270,7 @@ void read_table(const Path& path, const DocumentFormat& format, Taker& taker, Ta
       return record.take();
     });
   };
-  for_each_table_record(path, form, format.longest_line, take);
+  for_each_table_record(path, form, format.longest_line, take, [&](std::int64_t line) { taker.blank(line); });
 }
 
 }  // namespace

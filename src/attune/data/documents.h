@@ -57,11 +57,11 @@ struct Documents {
 
 /// Reads a whole data file by its ending: .csv and .tsv (a line of names first, then a record a line; in CSV quoted
 /// values may hold line ends, RFC 4180), .txt (one text a line), anything else and "-" (standard input) as JSON lines:
-/// one object a line. Blank lines are passed over. Throws Error, with the file and the line, on: a file that is
-/// missing, unreadable or without records; bytes that are not UTF-8 (with their place); NUL; a line longer than
-/// longest_line (never held in memory whole); a line that is not one JSON object; a record without text, or without a
-/// label where one is asked for; a member given twice; text or label of a wrong type; a label_field or id_field other
-/// than the usual one that no record has. Documents of the same id are a warning in the log.
+/// one object a line. Blank lines are passed over, which is one warning in the log. Throws Error, with the file and the
+/// line, on: a file that is missing, unreadable or without records; bytes that are not UTF-8 (with their place); NUL; a
+/// line longer than longest_line (never held in memory whole); a line that is not one JSON object; a record without
+/// text, or without a label where one is asked for; a member given twice; text or label of a wrong type; a label_field
+/// or id_field other than the usual one that no record has. Documents of the same id are a warning in the log.
 Documents read_documents(const Path& path, const DocumentFormat& format = {});
 
 /// The same, one document at a time: for files larger than memory. Returns the lines left out.

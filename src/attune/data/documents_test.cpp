@@ -265,6 +265,20 @@ TEST_F(DocumentFiles, TsvQuotesNothingAndTextIsALineEach) {
   EXPECT_EQ(lines.items[1].id, "3");
 }
 
+TEST_F(DocumentFiles, BlankLinesAreToldOnce) {
+  std::vector<std::string> told;
+  set_log_sink([&](LogLevel, const std::string& message) { told.push_back(message); });
+  read_documents(write("d.txt", "first\n\nthird\n \t\r\n"));
+  read_documents(write("d.jsonl", good + "\n\n"));
+  read_documents(write("d.csv", "text\n\"a\n\nb\"\n\nc\n"));
+  read_documents(write("e.txt", "first\nsecond\n"));
+  set_log_sink({});
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_TRUE(told[0].ends_with("d.txt: 2 blank lines are passed over, the first is line 2")) << told[0];
+  EXPECT_TRUE(told[1].ends_with("d.jsonl: a blank line is passed over: line 2")) << told[1];
+  EXPECT_TRUE(told[2].ends_with("d.csv: a blank line is passed over: line 5")) << "those in quotes are text";
+}
+
 TEST_F(DocumentFiles, LinesOverTheReadersPiecesAreWhole) {
   std::string contents;
   for (int i = 0; i < 5000; ++i)  // 2 MB: the file is read in pieces of 1 MB

@@ -4,6 +4,7 @@
 
 #include "attune/base/json_values.h"
 
+#include "attune/base/blank_lines.h"
 #include "attune/base/config_reader.h"
 #include "attune/base/error.h"
 
@@ -44,12 +45,14 @@ struct Enough {};
 
 std::vector<Example> read_examples(const Path& path, std::vector<std::int64_t>* lines) {
   std::vector<Example> examples;
+  BlankLines blanks;
   for_each_line(path, [&](std::int64_t number, std::string_view line) {
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) return blanks.add(number);
     examples.push_back(parse_example(line, fmt::format("{}: line {}", path.string(), number)));
     if (lines) lines->push_back(number);
   });
   check(!examples.empty(), "reading {}: it holds no line of ids", path.string());
+  blanks.tell(path.string());
   return examples;
 }
 

@@ -113,13 +113,14 @@ std::string text_fault(std::string_view line) {
 }  // namespace
 
 void for_each_table_record(const Path& path, TableForm form, std::size_t longest,
-                           const std::function<void(TableRecord&&)>& take) {
+                           const std::function<void(TableRecord&&)>& take,
+                           const std::function<void(std::int64_t line)>& blank) {
   CsvReader csv;
   for_each_line(
       path,
       [&](std::int64_t number, std::string_view line) {
         if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-        if (line.empty() && !csv.open()) return;
+        if (line.empty() && !csv.open()) return blank(number);
         std::string fault = text_fault(line);
         if (form == TableForm::tsv) return take({number, split_at_tabs(line), fault});
         bool whole = csv.take(number, line);

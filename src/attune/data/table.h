@@ -19,10 +19,11 @@ struct TableRecord {
   std::string fault;  // why it cannot be used; empty for a good one
 };
 
-/// Calls `take` for every record, the line of names included; blank lines are passed over. Throws Error where a line,
-/// or a quoted record of several lines, is longer than `longest` bytes.
+/// Calls `take` for every record, the line of names included, and `blank` for every blank line, which is passed over.
+/// Throws Error where a line, or a quoted record of several lines, is longer than `longest` bytes.
 void for_each_table_record(const Path& path, TableForm form, std::size_t longest,
-                           const std::function<void(TableRecord&&)>& take);
+                           const std::function<void(TableRecord&&)>& take,
+                           const std::function<void(std::int64_t line)>& blank);
 
 /// The names in the first record. Throws Error on a fault, an empty name or a name given twice.
 std::vector<std::string> table_names(const TableRecord& first);

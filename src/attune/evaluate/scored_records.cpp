@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include "attune/base/json_values.h"
 
+#include "attune/base/blank_lines.h"
 #include "attune/base/error.h"
 #include "attune/text/utf8.h"
 
@@ -75,6 +76,7 @@ ScoredRecords read_scored(const Path& path) {
   const bool plain = path.extension() == ".txt";
   std::unordered_map<std::string, std::int64_t> lines;
   std::int64_t with_id = 0;
+  BlankLines blanks;
   for_each_line(path, [&](std::int64_t number, std::string_view line) {
     const std::string place = fmt::format("{}, line {}", records.source, number);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
@@ -83,7 +85,7 @@ ScoredRecords read_scored(const Path& path) {
       records.items.push_back({std::to_string(number), Json{{"text", line}}, place});
       return;
     }
-    if (line.find_first_not_of(" \t") == std::string_view::npos) return;
+    if (line.find_first_not_of(" \t") == std::string_view::npos) return blanks.add(number);
     ScoredRecord record = parse_scored(line, number, place);
     if (record.value->contains("id") && !(*record.value)["id"].is_null()) {
       ++with_id;
@@ -93,6 +95,7 @@ ScoredRecords read_scored(const Path& path) {
     records.items.push_back(std::move(record));
   });
   check(!records.items.empty(), "{}: there is no record in it", records.source);
+  blanks.tell(records.source);
   const auto all = static_cast<std::int64_t>(records.items.size());
   check(with_id == 0 || with_id == all, "{}: {} of {} records have an \"id\": give it to all or to none",
         records.source, with_id, all);
