@@ -66,6 +66,15 @@ done
 "$attune" chat $model --message "the cat" --temperature 1 --seed 1 --quiet >one
 if "$attune" chat $model --message "the cat" --temperature 1 --seed 2 --quiet | cmp -s - one; then exit 1; fi
 
+# Texts that --max-tokens ends are told: one by itself, of several how many.
+"$attune" chat $model --message "the cat" --max-tokens 2 2>&1 >/dev/null | grep -q 'warning: the text ends after 2 tokens, unfinished: --max-tokens'
+"$attune" generate $model --prompt "the cat" --max-tokens 2 2>&1 >/dev/null | grep -q 'warning: the text ends after 2 tokens, unfinished: --max-tokens'
+printf '{"id":"a","text":"the cat"}\n{"id":"b","text":"the mat"}\n' >two.jsonl
+"$attune" generate $model --input two.jsonl --max-tokens 2 2>&1 >/dev/null |
+  grep -q 'warning: 2 of 2 texts end unfinished, the first is that of a after 2 tokens: --max-tokens'
+"$attune" chat $model --input two.jsonl --text-field text --max-tokens 2 2>&1 >/dev/null | grep -q 'warning: 2 of 2 texts end unfinished'
+"$attune" generate $model --input two.jsonl --max-tokens 2 --json 2>&1 >/dev/null | { ! grep unfinished; }
+
 # Commands; a message of two lines.
 "$attune" chat $model --message "the cat" --quiet | tee one >twice
 cat one >>twice

@@ -60,6 +60,24 @@ void tell_idle_seed(const Bundle& bundle, const TextGeneration& options, const S
     log_warning("--seed changes nothing: no token is drawn; a --temperature above 0 asks for that");
 }
 
+void tell_unfinished(const Bundle& bundle, const std::vector<Document>& items,
+                     const std::vector<GeneratedText>& texts) {
+  const auto cut = [](const GeneratedText& one) { return one.reason == FinishReason::length; };
+  const auto first = std::ranges::find_if(texts, cut);
+  if (first == texts.end()) return;
+  const std::int64_t longest = longest_sequence(bundle);
+  const bool full = longest > 0 && first->tokens + first->generated_tokens >= longest;
+  const std::string why =
+      full ? fmt::format("the model's {} tokens are full", longest) : "--max-tokens says how many it may have";
+  if (texts.size() == 1) {
+    log_warning(fmt::format("the text ends after {} tokens, unfinished: {}", first->generated_tokens, why));
+    return;
+  }
+  log_warning(fmt::format("{} of {} texts end unfinished, the first is that of {} after {} tokens: {}",
+                          std::ranges::count_if(texts, cut), texts.size(),
+                          items[static_cast<std::size_t>(first - texts.begin())].id, first->generated_tokens, why));
+}
+
 void check_stops(const std::vector<std::string>& stops) {
   check_usage(std::ranges::find(stops, "") == stops.end(), "--stop is empty: give a text, or leave it out");
 }

@@ -96,6 +96,7 @@ int answer_all(const ChatArguments& a, const TextGeneration& options, const Sess
       out.line(answers.size() == 1 ? answers[i].text : documents.items[i].id + ": " + answers[i].text);
   }
   out.finish();
+  if (!a.output.json) tell_unfinished(bundle, documents.items, answers);
   return 0;
 }
 

@@ -24,13 +24,17 @@ struct GenerateArguments {
 };
 
 /// Piece by piece to a terminal, where there is one prompt: then no bar is drawn over it.
-void stream(const Bundle& bundle, std::string_view prompt, const TextGeneration& options, const Session& session) {
+std::vector<GeneratedText> stream(const Bundle& bundle, std::string_view prompt, const TextGeneration& options,
+                                  const Session& session) {
   Run quiet{.progress = {}, .cancel = session.run.cancel};
-  generate_texts(bundle, std::span(&prompt, 1), options, quiet, [](std::size_t, std::string_view piece) {
-    std::fwrite(piece.data(), 1, piece.size(), stdout);
-    std::fflush(stdout);
-  });
+  std::vector<GeneratedText> texts =
+      generate_texts(bundle, std::span(&prompt, 1), options, quiet, [](std::size_t, std::string_view piece) {
+        std::fwrite(piece.data(), 1, piece.size(), stdout);
+        std::fflush(stdout);
+      });
   std::fputc('\n', stdout);
+  std::fflush(stdout);
+  return texts;
 }
 
 Json result_of(const GeneratedText& one) {
@@ -61,7 +65,7 @@ int run_generate(const GenerateArguments& a, const Session& session) {
   std::vector<std::string_view> prompts = texts_of(documents);
   const bool alone = prompts.size() == 1 && options.beam_search.results == 1;
   if (alone && !a.output.json && !a.output.file && isatty(STDOUT_FILENO)) {
-    stream(bundle, prompts[0], options, session);
+    tell_unfinished(bundle, documents.items, stream(bundle, prompts[0], options, session));
     return 0;
   }
   std::vector<GeneratedText> texts = generate_texts(bundle, prompts, options, session.run);
@@ -72,6 +76,7 @@ int run_generate(const GenerateArguments& a, const Session& session) {
       show(out, texts.size() == 1 ? "" : documents.items[i].id + ": ", texts[i]);
   }
   out.finish();
+  if (!a.output.json) tell_unfinished(bundle, documents.items, texts);
   return 0;
 }
 
