@@ -33,3 +33,10 @@ points notes.txt "notes.txt is a file: a model is a directory with config.json, 
 points nowhere "nowhere: there is no such model directory"
 (cd run/model && points model.safetensors "give the model's directory, .")
 "$attune" info run/model >out
+
+# Of a sentence-transformers directory: the bound that attune embed keeps to.
+cp -R "$models/../sentence_embeddings/older_files" sentences
+echo '{"max_seq_length": 24}' >sentences/sentence_bert_config.json
+"$attune" info sentences >out
+grep -q '^embeddings .*of texts up to 24 tokens$' out
+grep -qx 'long inputs      refuse beyond 24 tokens' out

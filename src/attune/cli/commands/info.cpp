@@ -54,8 +54,7 @@ std::string longest_of(const Bundle& bundle) {
 }
 
 /// What a sentence-transformers directory makes of a text.
-std::string embeddings_of(const Bundle& bundle) {
-  const SentenceEmbedding embedding = SentenceEmbedding::read(bundle.path);
+std::string embeddings_of(const Bundle& bundle, const SentenceEmbedding& embedding) {
   std::string text = fmt::format("{} numbers,", embedding.width(bundle.model->facts().hidden_size));
   for (SentencePooling pooling : embedding.pooling) text += " " + name_of(pooling);
   if (embedding.normalize) text += ", of length 1";
@@ -73,7 +72,13 @@ int run_info(const std::string& model) {
   line("parameters", fmt::format("{} in {} tensors", parameters.count(), parameters.all().size()));
   line("sizes", fmt::format("{} layers of {}, vocabulary {}", facts.layers, facts.hidden_size, facts.vocab_size));
   line("longest input", longest_of(bundle));
-  if (std::filesystem::exists(bundle.path / "modules.json")) line("embeddings", embeddings_of(bundle));
+  LongPolicy long_policy = bundle.contract.long_policy;
+  if (std::filesystem::exists(bundle.path / "modules.json")) {
+    SentenceEmbedding embedding = SentenceEmbedding::read(bundle.path);
+    if (facts.longest && embedding.longest) embedding.longest = std::min(*facts.longest, *embedding.longest);
+    if (embedding.longest) long_policy.longest = *embedding.longest;
+    line("embeddings", embeddings_of(bundle, embedding));
+  }
   line("memory to run", memory_of(parameters));
   if (const auto& checkpoint = parameters.source().checkpoint; checkpoint && checkpoint->gguf())
     line("types", types_of(*checkpoint->gguf()));
@@ -90,9 +95,8 @@ int run_info(const std::string& model) {
   std::string labels;
   for (const std::string& label : contract.labels) labels += (labels.empty() ? "" : ", ") + report::on_one_line(label);
   if (!labels.empty()) line("labels", labels);
-  line("long inputs",
-       name_of(contract.long_policy.kind) +
-           (contract.long_policy.longest > 0 ? fmt::format(" beyond {} tokens", contract.long_policy.longest) : ""));
+  line("long inputs", name_of(long_policy.kind) +
+                          (long_policy.longest > 0 ? fmt::format(" beyond {} tokens", long_policy.longest) : ""));
   if (contract.calibration) {
     line("temperature", fmt::format("{:.3f}", contract.calibration->temperature));
     line("automatic part", contract.calibration->route.statement);
