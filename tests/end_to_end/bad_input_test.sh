@@ -145,8 +145,18 @@ for i in $(seq 20); do line "text $i about $((i * 977))" "l$((i % 2))" "p$i"; do
 line "something else" unseen p > parts/validation.jsonl
 refuses 'line 1.*"unseen" does not occur' train --task classify --data parts --set model.architecture=bert --output out
 
+# Blank lines are passed over, and a warning says so.
+printf 'one\n\ntwo\n\n' > blank.txt
+"$attune" tokenizer train --input blank.txt --vocab-size 300 --output tokenizer > stdout.txt 2> stderr.txt
+grep -q 'warning: blank.txt: 2 blank lines are passed over, the first is line 2' stderr.txt ||
+  { echo "FAILED: blank lines are passed over in silence"; cat stderr.txt; faults=$((faults + 1)); }
+"$attune" tokenizer train --input blank.txt --vocab-size 300 --output tokenizer --quiet > stdout.txt 2> stderr.txt
+[ ! -s stderr.txt ] || { echo "FAILED: --quiet is not quiet"; cat stderr.txt; faults=$((faults + 1)); }
+
 # Numbers out of range: said before anything is read, and by the option's name.
 bert="--task classify --data one_group.jsonl --set model.architecture=bert --output out"
+refuses "model.architecture.*expected one of .*bert.*gpt2.*did you mean \\\\*\"gpt2" train --task classify --data one_group.jsonl \
+  --set model.architecture=gpt3 --output out
 for epochs in 1e300 1e12 0 -1 nan; do refuses "train.epochs" train $bert --set train.epochs=$epochs; done
 refuses "train.max_steps" train $bert --set train.max_steps=4000000000000000000
 refuses "long.longest is 64, but the model takes 32" train --task lm --data parts --set model.architecture=attune \
@@ -205,6 +215,16 @@ misused() {
   echo "FAILED: attune $* (status $status, expected 2 and one line)"
   faults=$((faults + 1))
 }
+# says WORDS COMMAND...: the same, and the line has the words.
+says() {
+  local words=$1
+  shift
+  misused "$@"
+  grep -qF -e "$words" stderr.txt && return
+  echo "FAILED: attune $*: no \"$words\" in:"
+  cat stderr.txt
+  faults=$((faults + 1))
+}
 misused nosuch
 misused info
 misused info nosuch --nosuch
@@ -227,6 +247,16 @@ misused tokenizer train --type bpe --keep-case --input lines.jsonl --output out
 misused bench nosuch
 for bench in matmul attention train decode generate; do misused bench $bench --case nosuch; done
 misused train --set nothing
+says "expected key=value" train --task lm --set =3
+says "not in {classify,mlm,lm,translate,tag,answer}" train --task foo
+says "nothing says what to train" train --output out
+says "nothing names the data" train --task lm --output out
+says "nothing names a model" train --task lm --data parts --output out
+says "no option --promt, did you mean --prompt?" generate x --promt x
+says "no option --promt, did you mean --prompt?" generate x --promt=x
+says "no option --dat, did you mean --data?" split --dat parts
+says "no option --vocab-sise, did you mean --vocab-size?" tokenizer train --vocab-sise 5
+says "not expected: y" info x y
 misused classify nosuch --long perhaps
 misused generate nosuch --prompt a --cache int4
 misused classify nosuch  # neither --text nor --input

@@ -88,6 +88,23 @@ int act(const Action& action, const CommonOptions& common) {
   return exit_failed;
 }
 
+/// What is wrong with an option that there is not; "" where all are there.
+std::string unknown_option(const CLI::App& app) {
+  std::vector<std::string> known;
+  const auto add_names = [&](const CLI::App& of) {
+    for (const CLI::Option* option : of.get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  };
+  add_names(app);
+  for (const CLI::App* sub : app.get_subcommands()) add_names(*sub);
+  for (const std::string& word : app.remaining(true)) {
+    if (word.size() < 2 || word[0] != '-') continue;
+    const std::string name = word.substr(0, word.find('=')), near = nearest_name(name, known);
+    return fmt::format("there is no option {}{}", name, near.empty() ? "" : fmt::format(", did you mean {}?", near));
+  }
+  return "";
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv) {
@@ -126,7 +143,9 @@ int run_program(int argc, char** argv) {
     std::fputs(app.help().c_str(), stdout);
     return 0;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "attune: error: {}: {}: see attune {} --help\n", command.name, error.what(), command.name);
+    const std::string unknown = unknown_option(app);
+    fmt::print(stderr, "attune: error: {}: {}: see attune {} --help\n", command.name,
+               unknown.empty() ? error.what() : unknown, command.name);
     return exit_usage;
   }
   Terminal::watch_signals();

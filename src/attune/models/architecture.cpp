@@ -25,7 +25,9 @@ const Architecture& find_architecture(const ConfigReader& config) {
     if (a.model_type == type) return a;
     known.push_back(a.model_type);
   }
-  config.reject("model_type", fmt::format("this program knows {}", fmt::join(known, ", ")));
+  const std::string near = nearest_name(type, known);
+  config.reject("model_type", fmt::format("this program knows {}{}", fmt::join(known, ", "),
+                                          near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near)));
 }
 
 HeadKind named_head(const ConfigReader& config, const Architecture& architecture) {

@@ -6,6 +6,7 @@
 
 #include "attune/base/config_reader.h"
 #include "attune/base/error.h"
+#include "attune/models/architecture.h"
 #include "attune/train/step_plan.h"
 
 namespace attune {
@@ -71,6 +72,10 @@ RunConfig::ModelChoice read_model(const ConfigReader& run) {
   if (!table.contains("architecture") || !table["architecture"].is_string())
     run.reject("model",
                "needs \"from\" (a model directory) or \"architecture\" (a new model: bert, llama, marian, ...)");
+  std::vector<std::string> known;
+  for (const Architecture& one : architectures()) known.push_back(one.model_type);
+  const Json named = {{"model", {{"architecture", table["architecture"]}}}};
+  ConfigReader(named, run.source()).object_or_empty("model").choice("architecture", known);
   Json config = {{"model_type", table["architecture"]}};
   for (const auto& [key, value] : table.items())
     if (key != "architecture") config[key] = value;

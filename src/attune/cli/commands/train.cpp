@@ -29,8 +29,14 @@ RunConfig run_config(const TrainArguments& a, std::uint64_t seed) {
   if (a.model) run["model"] = {{"from", *a.model}};
   if (seed != 0) run["seed"] = seed;
   for (const std::string& setting : a.settings) {
-    check_usage(setting.find('=') != std::string::npos, "--set {}: expected key=value", setting);
+    check_usage(setting.find('=') != std::string::npos && !setting.starts_with('='),
+                "--set {}: expected key=value, for instance train.learning_rate=1e-4", setting);
     apply_setting(run, setting);
+  }
+  if (file.empty()) {
+    check_usage(run.contains("task"), "nothing says what to train: give a run file, or --task, --data and --model");
+    check_usage(run.contains("data"), "nothing names the data: give --data, or a run file");
+    check_usage(run.contains("model"), "nothing names a model: give --model, or --set model.architecture=NAME");
   }
   return RunConfig::read(run, file.empty() ? "the command line" : file);
 }
@@ -49,21 +55,22 @@ int run_train(const TrainArguments& a, const Session& session) {
 }  // namespace
 
 Command train_command() {
-  return {"train", "Train and adapt", "trains a model from a run file, or goes on with an interrupted run",
-          "attune train clinical/run.toml --output run    (after: attune example clinical --output clinical; attune "
-          "split ..., see its README)",
-          [](Arguments& arguments) -> Action {
-            auto a = std::make_shared<TrainArguments>();
-            arguments.optional_positional("run.toml", a->file, "the run file; its keys are listed in docs/train.md");
-            arguments.option("--output", a->output, "directory of the run");
-            arguments.option("--set", a->settings,
-                             "key=value over the run file's, e.g. train.learning_rate=1e-4; repeatable");
-            arguments.option("--task", a->task, "classify, mlm, lm, translate, tag or answer");
-            arguments.option("--data", a->data, "training file, or a directory that `attune split` made");
-            arguments.option("--model", a->model, "model directory to begin from");
-            arguments.flag("--resume", a->resume, "go on with the run in --output; it needs no run file");
-            return [a](const Session& session) { return run_train(*a, session); };
-          }};
+  return {
+      "train", "Train and adapt", "trains a model from a run file, or goes on with an interrupted run",
+      "attune train clinical/run.toml --output run    (after: attune example clinical --output clinical; attune "
+      "split ..., see its README)",
+      [](Arguments& arguments) -> Action {
+        auto a = std::make_shared<TrainArguments>();
+        arguments.optional_positional("run.toml", a->file, "the run file; its keys are listed in docs/train.md");
+        arguments.option("--output", a->output, "directory of the run");
+        arguments.option("--set", a->settings,
+                         "key=value over the run file's, e.g. train.learning_rate=1e-4; repeatable");
+        arguments.choice("--task", a->task, {"classify", "mlm", "lm", "translate", "tag", "answer"}, "what it learns");
+        arguments.option("--data", a->data, "training file, or a directory that `attune split` made");
+        arguments.option("--model", a->model, "model directory to begin from");
+        arguments.flag("--resume", a->resume, "go on with the run in --output; it needs no run file");
+        return [a](const Session& session) { return run_train(*a, session); };
+      }};
 }
 
 }  // namespace attune
