@@ -17,6 +17,7 @@ namespace {
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 constexpr std::int64_t block_rows = 128;  // of x, at once
+constexpr std::int64_t few_rows = 4;
 
 /// Where the code of an output and an input is in its tile.
 std::int64_t place(std::int64_t output, std::int64_t input) {
@@ -160,9 +161,11 @@ void matmul(const Rows<const float>& x, const Int8Matrix& w, const Rows<float>& 
       std::copy(product.y + i * tile_outputs, product.y + i * tile_outputs + width, y[row + i] + first);
   };
   const std::int64_t tiles = divide_up(w.outputs_, tile_outputs);
-  // A task reads 32 KiB of weights or more, or multiplies for as long.
+  // A task reads 32 KiB of weights or more, or multiplies for as long. With few rows, which wait for the weights, a
+  // thread has a single one: what lies side by side comes faster.
   const std::int64_t cost = tile_outputs * inputs * (1 + std::min(x.count, block_rows) / 16) + 1;
-  const std::int64_t together = std::clamp<std::int64_t>((1 << 15) / cost, 1, tiles);
+  const std::int64_t least = std::clamp<std::int64_t>((1 << 15) / cost, 1, tiles);
+  const std::int64_t together = x.count > few_rows ? least : std::max(least, divide_up(tiles, num_threads()));
   const std::int64_t groups = divide_up(tiles, together);
   parallel(divide_up(x.count, block_rows) * groups, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t task = begin; task < end; ++task) {
