@@ -104,8 +104,10 @@ struct EightWords {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 /// Half as many loads: 32 bytes of two rows are a vector.
 HWY_INLINE EightWords load_eight_words(const PackedRows& rows, std::int64_t offset) {
-  const auto row = [&](int i) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows[i] + offset)); };
-  const auto two_rows = [&](int i) { return _mm512_inserti64x4(_mm512_castsi256_si512(row(i)), row(i + 4), 1); };
+  const auto row = [&](int i)
+                       HWY_ATTR { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows[i] + offset)); };
+  const auto two_rows = [&](int i)
+                            HWY_ATTR { return _mm512_inserti64x4(_mm512_castsi256_si512(row(i)), row(i + 4), 1); };
   // Words j and 4 + j of rows 0 to 3, then those of rows 4 to 7; and of 8 to 15.
   __m512i mixed[2][4];
 #pragma GCC unroll 2
@@ -232,7 +234,7 @@ struct UnpackTogether<QuantisedFormat::Q4_1> {
   static HWY_INLINE void run(const PackedRows& rows, const Writer& to) {
     const EightWords begin = load_eight_words(rows, 0), middle = load_eight_words(rows, 32);
     const Words end = load_words(rows, 64);
-    const auto word = [&](int i) { return i < 8 ? begin[i] : i < 16 ? middle[i - 8] : end[i - 16]; };
+    const auto word = [&](int i) HWY_ATTR { return i < 8 ? begin[i] : i < 16 ? middle[i - 8] : end[i - 16]; };
 #pragma GCC unroll 4
     for (int block = 0; block < blocks; ++block) {
       const int first = 5 * block;

@@ -30,14 +30,15 @@ struct Unpack<QuantisedFormat::Q2_K> {
       to.scale(i, hn::Mul(scale, byte_number(low_halves(parts[i / 4]), i % 4)));
       to.addend(i, hn::Neg(hn::Mul(minimum, byte_number(high_halves(parts[i / 4]), i % 4))));
     }
-#pragma GCC unroll 2
-    for (int n = 0; n < 2; ++n) {
-      const EightWords codes = load_eight_words(rows, 16 + 32 * n);
+    write_half<0>(load_eight_words(rows, 16), to);
+    write_half<1>(load_eight_words(rows, 48), to);
+  }
+  template <int kHalf, class Writer>
+  static HWY_INLINE void write_half(const EightWords& codes, const Writer& to) {
 #pragma GCC unroll 4
-      for (int j = 0; j < 4; ++j) {
+    for (int j = 0; j < 4; ++j) {
 #pragma GCC unroll 8
-        for (int l = 0; l < 8; ++l) to.code(32 * n + 8 * j + l, field(codes[l], 2 * j, 3));
-      }
+      for (int l = 0; l < 8; ++l) to.code(32 * kHalf + 8 * j + l, field(codes[l], 2 * j, 3));
     }
   }
 };
@@ -59,16 +60,17 @@ struct Unpack<QuantisedFormat::Q3_K> {
       to.scale(i, hn::Mul(scale, hn::Sub(byte_number(six, i % 4), hn::Set(DotFloats(), 32.0f))));
     }
     const EightWords high = load_eight_words(rows, 0);
-#pragma GCC unroll 2
-    for (int n = 0; n < 2; ++n) {
-      const EightWords codes = load_eight_words(rows, 32 + 32 * n);
+    write_half<0>(load_eight_words(rows, 32), high, to);
+    write_half<1>(load_eight_words(rows, 64), high, to);
+  }
+  template <int kHalf, class Writer>
+  static HWY_INLINE void write_half(const EightWords& codes, const EightWords& high, const Writer& to) {
 #pragma GCC unroll 4
-      for (int j = 0; j < 4; ++j) {
+    for (int j = 0; j < 4; ++j) {
 #pragma GCC unroll 8
-        for (int l = 0; l < 8; ++l) {
-          const WordVector third = hn::ShiftLeft<2>(field(high[l], 4 * n + j, 1));
-          to.code(32 * n + 8 * j + l, hn::Or(field(codes[l], 2 * j, 3), third));
-        }
+      for (int l = 0; l < 8; ++l) {
+        const WordVector third = hn::ShiftLeft<2>(field(high[l], 4 * kHalf + j, 1));
+        to.code(32 * kHalf + 8 * j + l, hn::Or(field(codes[l], 2 * j, 3), third));
       }
     }
   }
@@ -134,18 +136,20 @@ struct Unpack<QuantisedFormat::Q6_K> {
     const FloatVector scale = high_half_number(last[3]);
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i) to.scale(i, hn::Mul(scale, signed_byte_number(parts[i / 4], i % 4)));
-#pragma GCC unroll 2
-    for (int n = 0; n < 2; ++n) {
-      const EightWords high = load_eight_words(rows, 128 + 32 * n);
-      const EightWords lower = load_eight_words(rows, 64 * n), upper = load_eight_words(rows, 64 * n + 32);
-      const int word = 32 * n;
+    write_half<0>(rows, to);
+    write_half<1>(rows, to);
+  }
+  template <int kHalf, class Writer>
+  static HWY_INLINE void write_half(const PackedRows& rows, const Writer& to) {
+    const EightWords high = load_eight_words(rows, 128 + 32 * kHalf);
+    const EightWords lower = load_eight_words(rows, 64 * kHalf), upper = load_eight_words(rows, 64 * kHalf + 32);
+    constexpr int word = 32 * kHalf;
 #pragma GCC unroll 8
-      for (int l = 0; l < 8; ++l) {
-        to.code(word + l, hn::Or(low_halves(lower[l]), hn::ShiftLeft<4>(field(high[l], 0, 3))));
-        to.code(word + 8 + l, hn::Or(low_halves(upper[l]), hn::ShiftLeft<4>(field(high[l], 2, 3))));
-        to.code(word + 16 + l, hn::Or(high_halves(lower[l]), hn::ShiftLeft<4>(field(high[l], 4, 3))));
-        to.code(word + 24 + l, hn::Or(high_halves(upper[l]), hn::ShiftLeft<4>(field(high[l], 6, 3))));
-      }
+    for (int l = 0; l < 8; ++l) {
+      to.code(word + l, hn::Or(low_halves(lower[l]), hn::ShiftLeft<4>(field(high[l], 0, 3))));
+      to.code(word + 8 + l, hn::Or(low_halves(upper[l]), hn::ShiftLeft<4>(field(high[l], 2, 3))));
+      to.code(word + 16 + l, hn::Or(high_halves(lower[l]), hn::ShiftLeft<4>(field(high[l], 4, 3))));
+      to.code(word + 24 + l, hn::Or(high_halves(upper[l]), hn::ShiftLeft<4>(field(high[l], 6, 3))));
     }
   }
 };
